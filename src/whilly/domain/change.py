@@ -1,0 +1,66 @@
+"""What a run changed in a repository."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from whilly.domain.attempt import Evidence
+from whilly.domain.ids import CommitId
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """Everything that an agent left in its workspace, made safe as a commit.
+
+    Attributes:
+        commit: holds the whole tree, also what the agent did not commit; reachable from a ref of Whilly's.
+        paths: what differs from the run's base, sorted.
+        unresolved: paths that still hold conflict markers.
+    """
+
+    commit: CommitId
+    paths: tuple[str, ...]
+    unresolved: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """A change put on top of a target's head, as one commit.
+
+    Attributes:
+        is_same_tree: the tree is the one that was checked before, so checking it again proves nothing new.
+    """
+
+    commit: CommitId
+    is_same_tree: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Conflicted:
+    """A change that does not fit on a target's head."""
+
+    target: CommitId
+    paths: tuple[str, ...]
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckCommand:
+    """A command of the repository's profile or of an item that must pass.
+
+    Attributes:
+        accept: the exit codes that count as a pass.
+        kind: `setup` (prepares a clean checkout; not itself a check), `verify` or `test_step`.
+    """
+
+    run: str
+    accept: tuple[int, ...] = (0,)
+    kind: str = "verify"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """The result of the commands on one checkout; they stop at the first failure."""
+
+    passed: tuple[str, ...]
+    failure: Evidence | None = None

@@ -1,0 +1,140 @@
+"""A conversation with an agent CLI: what is asked, what it does, what it leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from whilly.domain.attempt import Outcome, Usage
+from whilly.domain.ids import AttemptId, SessionId
+
+COMPLETION_MARKER = "<promise>COMPLETE</promise>"
+"""What an agent says, as the end of its final message, when it holds the work to be done."""
+
+
+def claims_completion(final_message: str) -> bool:
+    """True when the completion marker is the end of the message: quoting it in prose is not a claim."""
+    return final_message.rstrip().endswith(COMPLETION_MARKER)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRequest:
+    """One session to be had with an agent.
+
+    Attributes:
+        prompt: the whole task, as text.
+        workspace: absolute path of the checkout to work in.
+        home: absolute path of a private directory of this attempt, outside the workspace.
+        session: the id to give to a new session, where the CLI lets us choose.
+        resume: the session to go on with; None starts a new one.
+        max_cost_usd: what this session may cost; None is no limit.
+    """
+
+    attempt: AttemptId
+    prompt: str
+    workspace: str
+    home: str
+    session: SessionId
+    resume: SessionId | None = None
+    model: str = ""
+    max_cost_usd: Decimal | None = None
+    max_turns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A process to start for a session.
+
+    Attributes:
+        argv: the program and its arguments; never a shell line.
+        env: the whole environment of the process; nothing is inherited.
+        stdin: what it reads; None is an empty standard input.
+        time_limit: when the supervisor ends it by itself, even if Whilly is gone; None is no limit.
+        grace: between TERM and KILL.
+    """
+
+    argv: tuple[str, ...]
+    cwd: str
+    env: Mapping[str, str] = field(default_factory=dict)
+    stdin: str | None = None
+    time_limit: timedelta | None = None
+    grace: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How a session's process ended.
+
+    Attributes:
+        code: exit code; None when it ended by a signal or without leaving word.
+        signal: number of the signal that ended it; None otherwise.
+        cause: who ended it: `""` itself, `stopped` (we asked), `time_limit` (the supervisor), `lost` (no word left).
+        stderr_tail: the last 4,000 characters of its standard error.
+    """
+
+    code: int | None
+    signal: int | None = None
+    cause: str = ""
+    stderr_tail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """Something that a session did, in one line for people: `edit src/app.py`, `$ pytest -q`."""
+
+    text: str
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SessionReport:
+    """What a finished session says of itself; the engine decides what it is worth.
+
+    Attributes:
+        outcome: COMPLETED when the CLI ended its turn in order (whether or not it claims completion); otherwise
+            what went wrong: UNAVAILABLE, LIMITED, AUTH_FAILED, OVER_BUDGET, ASKED, CRASHED, NO_PROGRESS (turn limit).
+        final_message: the agent's last message, whole.
+        retry_at: when a limit resets, if the CLI said so.
+    """
+
+    outcome: Outcome
+    final_message: str = ""
+    reason: str = ""
+    usage: Usage | None = None
+    session: SessionId | None = None
+    retry_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFacts:
+    """What an agent CLI can do.
+
+    Attributes:
+        remedy: the command that mends a missing login or installation.
+        reports_cost: whether a session's cost can be known; otherwise its reservation counts.
+    """
+
+    name: str
+    label: str
+    can_resume: bool
+    reports_usage: bool
+    reports_cost: bool
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentHealth:
+    """What was found when looking for an agent CLI on this machine.
+
+    Attributes:
+        program: resolved path, empty when it is not installed.
+        is_logged_in: None when it cannot be told without spending money.
+    """
+
+    program: str
+    version: str = ""
+    is_logged_in: bool | None = None
+    problem: str = ""
+    remedy: str = ""

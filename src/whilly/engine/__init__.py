@@ -1,0 +1,3 @@
+"""The ledger and the durable execution of effects."""
+
+from __future__ import annotations

@@ -1,0 +1,44 @@
+"""Agent: one agent CLI, as a way to build its command line and to read its output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from whilly.domain.session import Activity, AgentFacts, AgentHealth, Exit, Launch, SessionReport, SessionRequest
+
+
+class SessionReader(Protocol):
+    """Reads one session's standard output, line by line; feeding all lines again to a fresh reader is harmless."""
+
+    def feed(self, line: bytes) -> list[Activity]:
+        """What this line says the agent did. A line is never an error: what is not understood is passed over."""
+        ...
+
+    def report(self, exit_: Exit) -> SessionReport:
+        """What the session came to, once its process has ended."""
+        ...
+
+
+class Agent(Protocol):
+    """One agent CLI. Everything here is free of side effects except `probe`."""
+
+    def facts(self) -> AgentFacts:
+        """What it can do."""
+        ...
+
+    async def probe(self) -> AgentHealth:
+        """Look for it on this machine, without starting a session and without spending money."""
+        ...
+
+    def launch(self, request: SessionRequest) -> Launch:
+        """The process that holds the session.
+
+        Raises:
+            ConfigError: the CLI is not installed or its settings cannot make a command line.
+        """
+        ...
+
+    def reader(self) -> SessionReader:
+        """A fresh reader for one session."""
+        ...

@@ -1,0 +1,3 @@
+"""Wire tools shared by adapters: processes, JSON lines."""
+
+from __future__ import annotations

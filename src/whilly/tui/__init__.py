@@ -1,0 +1,3 @@
+"""What a person sees in a terminal."""
+
+from __future__ import annotations
