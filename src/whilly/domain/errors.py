@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from typing_extensions import override
+
 if TYPE_CHECKING:
     from datetime import timedelta
 
@@ -25,9 +27,11 @@ class WhillyError(Exception):
         self.message = message
         self.remedy = remedy
 
+    @override
     def __str__(self) -> str:
         return f"{self.message} → {self.remedy}" if self.remedy else self.message
 
+    @override
     def __reduce__(self) -> tuple[Any, ...]:
         # Keyword-only arguments do not survive the default pickling of exceptions.
         return (_rebuild, (type(self), self.__dict__.copy()))

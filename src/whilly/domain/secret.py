@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import final
 
+from typing_extensions import override
+
 
 @final
 class Secret:
@@ -18,16 +20,22 @@ class Secret:
         """The secret itself: only where it is about to be used."""
         return self._value
 
+    @override
     def __repr__(self) -> str:
         return f"<redacted: {len(self._value)} chars>" if self._value else "<unset>"
 
-    __str__ = __repr__
+    @override
+    def __str__(self) -> str:
+        return repr(self)
 
+    @override
     def __format__(self, spec: str, /) -> str:
         return format(repr(self), spec)
 
+    @override
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Secret) and other._value == self._value
 
+    @override
     def __hash__(self) -> int:
         return hash(("Secret", self._value))

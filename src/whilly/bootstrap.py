@@ -1,0 +1,3 @@
+"""The composition root: which adapter stands for which port."""
+
+from __future__ import annotations
