@@ -1,0 +1,3 @@
+"""What the operating system offers to every program."""
+
+from __future__ import annotations
