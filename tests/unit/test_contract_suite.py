@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from typing_extensions import override
 
 from whilly.testing.contracts import ContractSuite
 
@@ -20,6 +21,7 @@ def test_a_case_cannot_be_replaced_silently() -> None:
     with pytest.raises(TypeError, match="test_case"):
 
         class Hollow(_Suite):
+            @override
             def test_case(self) -> None: ...
 
 
@@ -31,6 +33,7 @@ def test_a_case_cannot_be_removed() -> None:
 def test_a_case_may_be_expected_to_fail_for_a_reason() -> None:
     class Honest(_Suite):
         @pytest.mark.xfail(reason="the provider has no such thing")
+        @override
         def test_case(self) -> None: ...
 
     assert issubclass(Honest, _Suite)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing_extensions import override
+
 
 class ContractSuite:
     """Parent of the suites of the ports.
@@ -11,6 +13,7 @@ class ContractSuite:
     when the class is made.
     """
 
+    @override
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         for parent in cls.__mro__[1:]:
