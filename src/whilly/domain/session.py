@@ -80,6 +80,34 @@ class Exit:
     stderr_tail: str = ""
 
 
+_ENDING_SIGNALS = {1: "SIGHUP", 2: "SIGINT", 15: "SIGTERM"}
+"""Sent by people and by a machine that goes down. POSIX fixes these numbers; a CLI may turn them into 128 + n."""
+
+_CAUSES = {
+    "stopped": (Outcome.INTERRUPTED, "it was stopped"),
+    "time_limit": (Outcome.TIMED_OUT, "its time limit passed"),
+    "lost": (Outcome.INTERRUPTED, "its process is gone and left no word"),
+}
+
+
+def judge_exit(exit_: Exit) -> tuple[Outcome, str]:
+    """What an end means about which the CLI itself has said nothing: an outcome and the reason for people.
+
+    Exit code 0 without a word is a crash too: nothing shows that the work was finished.
+    """
+    if exit_.cause in _CAUSES:
+        return _CAUSES[exit_.cause]
+    number = exit_.signal or (exit_.code or 0) - 128
+    if number in _ENDING_SIGNALS:
+        return Outcome.INTERRUPTED, f"it was ended by {_ENDING_SIGNALS[number]}"
+    if exit_.signal is not None:
+        hint = " (out of memory?)" if exit_.signal == 9 else ""  # noqa: PLR2004  (SIGKILL, everywhere)
+        return Outcome.CRASHED, f"it was ended by signal {exit_.signal}{hint}"
+    told = next((line.strip() for line in reversed(exit_.stderr_tail.splitlines()) if line.strip()), "")
+    ended = "without a result" if exit_.code == 0 else f"with exit code {exit_.code}"
+    return Outcome.CRASHED, f"it ended {ended}" + (f": {told[:300]}" if told else "")
+
+
 @dataclass(frozen=True, slots=True)
 class Activity:
     """Something that a session did, in one line for people: `edit src/app.py`, `$ pytest -q`."""
@@ -94,8 +122,10 @@ class SessionReport:
 
     Attributes:
         outcome: COMPLETED when the CLI ended its turn in order (whether or not it claims completion); otherwise
-            what went wrong: UNAVAILABLE, LIMITED, AUTH_FAILED, OVER_BUDGET, ASKED, CRASHED, NO_PROGRESS (turn limit).
+            what went wrong: UNAVAILABLE, LIMITED, AUTH_FAILED, OVER_BUDGET, ASKED, CRASHED, NO_PROGRESS (turn limit),
+            or what `judge_exit` says when the CLI left no word of its own.
         final_message: the agent's last message, whole.
+        is_session_lost: the session that was to be resumed does not exist any more: start a fresh one.
         retry_at: when a limit resets, if the CLI said so.
     """
 
@@ -105,6 +135,7 @@ class SessionReport:
     usage: Usage | None = None
     session: SessionId | None = None
     retry_at: datetime | None = None
+    is_session_lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,13 @@ class SessionReader(Protocol):
         """What this line says the agent did. A line is never an error: what is not understood is passed over."""
         ...
 
+    def fatal(self) -> str:
+        """Why waiting for the end is pointless, once the lines so far say so; empty otherwise.
+
+        Example: a refused login that the CLI tries again and again. `report` gives its outcome after the stop.
+        """
+        ...
+
     def report(self, exit_: Exit) -> SessionReport:
         """What the session came to, once its process has ended."""
         ...
