@@ -1,0 +1,49 @@
+"""Money: reserved before it is spent, settled when it is known, never forgotten."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+WARN_SHARE = Decimal("0.8")
+"""The share of a budget at which people are told, once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """What a plan has cost so far, in USD.
+
+    Attributes:
+        settled: attempts that have ended; one of unknown cost counts as its reservation.
+        reserved: attempts under way.
+    """
+
+    settled: Decimal = Decimal(0)
+    reserved: Decimal = Decimal(0)
+
+
+def grant(cap: Decimal | None, spend: Spend, wanted: Decimal) -> Decimal | None:
+    """What may be reserved for one more attempt: `wanted`, or what is left of the cap.
+
+    Returns:
+        None when nothing is left beside the reservations of the attempts under way: the attempt has to wait for them.
+    """
+    if cap is None:
+        return wanted
+    left = cap - spend.settled - spend.reserved
+    return min(wanted, left) if left > 0 else None
+
+
+def is_exhausted(cap: Decimal | None, spend: Spend) -> bool:
+    """Whether the money is gone: then nothing new starts, and what is running is ended."""
+    return cap is not None and spend.settled >= cap
+
+
+def is_worth_a_warning(cap: Decimal | None, spend: Spend) -> bool:
+    """Whether people should be told that the money is nearly gone."""
+    return cap is not None and spend.settled >= cap * WARN_SHARE
+
+
+def settle(reserved: Decimal, cost: Decimal | None) -> Decimal:
+    """What an ended attempt counts: its cost, or its reservation when nobody knows."""
+    return reserved if cost is None else cost

@@ -1,0 +1,66 @@
+"""What can happen to a run: past tense, appended to the ledger, never changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from whilly.domain.attempt import AttemptResult
+from whilly.domain.ids import CommitId, SessionId
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptStarted:
+    """An attempt was claimed and its money reserved; only then does anything start.
+
+    Attributes:
+        base: the commit that the workspace starts from; kept by the run from its first attempt on.
+        reserved: what it may cost, in USD.
+    """
+
+    number: int
+    stage: str
+    at: datetime
+    agent: str = ""
+    session: SessionId | None = None
+    base: CommitId | None = None
+    reserved: Decimal = Decimal(0)
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptEnded:
+    """An attempt came to its one outcome."""
+
+    number: int
+    result: AttemptResult
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class CancelRequested:
+    """A person does not want it any more."""
+
+    by: str
+    at: datetime
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """A person lets a waiting run go on, perhaps with something to tell the agent."""
+
+    by: str
+    at: datetime
+    note: str = ""
+
+
+type_names: dict[str, type[AttemptStarted | AttemptEnded | CancelRequested | Released]] = {
+    "attempt_started": AttemptStarted,
+    "attempt_ended": AttemptEnded,
+    "cancel_requested": CancelRequested,
+    "released": Released,
+}
+"""Names under which events are stored: compatibility data, never renamed."""
+
+RunEvent = AttemptStarted | AttemptEnded | CancelRequested | Released

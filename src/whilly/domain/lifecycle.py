@@ -1,0 +1,242 @@
+"""The life of a run, as one pure function: `decide(run, event, pipeline) -> Decision`.
+
+Theory of operation
+-------------------
+A run is a position in a pipeline. Only events move it, and `decide` is the only place that says how:
+
+    queued ──attempt started──▶ running ──attempt ended──▶ queued    (next stage, a route, or another try)
+       ▲                           │                  ├──▶ waiting   (time, an account's limit, a person)
+       └──── time, or released ────┼──────────────────┘
+                                   └──────────────────────▶ ended    (done, failed, skipped)
+
+* The function is total. An event that does not fit is refused with a reason, and the run is unchanged: a late result
+  of a superseded attempt, a second answer to the same question, anything after the end.
+* It does nothing. What is to be done next follows from the position it returns: `due(run)`.
+* Every loop is bounded: routes by their limit, tries by the stage's `attempts`, outages by `BACKOFF`, interruptions
+  by `MAX_INTERRUPTIONS`. Only an account's limit may be waited for as often as it takes: it costs nothing.
+* Nothing here is random or reads a clock: times come in with the events, jitter is derived from the run's id.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import assert_never
+
+from whilly.domain.attempt import AttemptResult, Evidence, Outcome
+from whilly.domain.event import AttemptEnded, AttemptStarted, CancelRequested, Released, RunEvent
+from whilly.domain.pipeline import END, Pipeline, Stage
+from whilly.domain.run import Ending, Phase, Run, Wait
+from whilly.domain.work_item import ItemStatus
+
+BACKOFF = tuple(timedelta(seconds=s) for s in (5, 10, 20, 40, 60))
+"""Pauses before the tries after an outage; one outage more than these ends the run."""
+
+JITTER = 0.2
+"""Pauses are lengthened by up to this share, so that parallel runs do not come back at once."""
+
+LIMIT_PAUSE = timedelta(minutes=5)
+"""How long an account is left alone when its limit gave no time."""
+
+MAX_INTERRUPTIONS = 5
+"""Interruptions in a row before a run fails: something kills its attempts from outside."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartAttempt:
+    """The next attempt is to be started, not before a moment if one is given."""
+
+    number: int
+    stage: str
+    not_before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CloseRun:
+    """The run has ended; its workspace is to be put away."""
+
+    keep_branch: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A run's new position, or why the event was refused."""
+
+    run: Run
+    refusal: str = ""
+
+
+def due(run: Run) -> StartAttempt | CloseRun | None:
+    """What is to be done for this run now; None while an attempt is under way or somebody must act."""
+    if run.ending:
+        return CloseRun(keep_branch=run.ending.status is not ItemStatus.DONE)
+    if run.phase is Phase.RUNNING or (run.wait and run.wait.until is None):
+        return None
+    return StartAttempt(run.attempt + 1, run.stage, run.not_before)
+
+
+def decide(run: Run, event: RunEvent, pipeline: Pipeline) -> Decision:
+    """Where `event` takes `run`. Total, deterministic, without side effects."""
+    if run.is_ended:
+        return _refuse(run, f"the run has ended as {run.ending.status if run.ending else 'unknown'}")
+    match event:
+        case AttemptStarted():
+            return _started(run, event)
+        case AttemptEnded():
+            return _ended(run, event, pipeline)
+        case CancelRequested():
+            reason = f"cancelled by {event.by}" + (f": {event.reason}" if event.reason else "")
+            return Decision(_end(run, ItemStatus.SKIPPED, reason))
+        case Released():
+            return _released(run, event)
+        case _:
+            assert_never(event)
+
+
+def _refuse(run: Run, reason: str) -> Decision:
+    return Decision(run, refusal=reason)
+
+
+def _started(run: Run, event: AttemptStarted) -> Decision:
+    step = due(run)
+    if not isinstance(step, StartAttempt):
+        return _refuse(run, f"attempt {run.attempt} is under way" if run.wait is None else run.wait.reason)
+    if event.number != step.number or event.stage != step.stage:
+        return _refuse(run, f"attempt {step.number} of stage {step.stage} is due, not {event.number} of {event.stage}")
+    return Decision(
+        replace(
+            run,
+            phase=Phase.RUNNING,
+            attempt=event.number,
+            base=event.base or run.base,
+            session=event.session or run.session,
+            not_before=None,
+            wait=None,
+        )
+    )
+
+
+def _released(run: Run, event: Released) -> Decision:
+    if run.phase is not Phase.WAITING:
+        return _refuse(run, f"the run is {run.phase}, it waits for nobody")
+    note = Evidence(summary=f"{event.by} says: {event.note}") if event.note else run.evidence
+    return Decision(replace(run, phase=Phase.QUEUED, wait=None, not_before=None, evidence=note))
+
+
+def _ended(run: Run, event: AttemptEnded, pipeline: Pipeline) -> Decision:
+    if run.phase is not Phase.RUNNING or event.number != run.attempt:
+        return _refuse(run, f"attempt {event.number} is not the current one")
+    result = event.result
+    run = replace(run, head=result.commit or run.head, session=result.session or run.session)
+    stage = pipeline.stages.get(run.stage)
+    if stage is None:
+        return Decision(_end(run, ItemStatus.FAILED, f"pipeline {pipeline.name} has no stage {run.stage} any more"))
+    return Decision(_ROUTES[result.outcome](run, stage, result, event.at))
+
+
+def _advance(run: Run, stage: Stage, _result: AttemptResult, _at: datetime) -> Run:
+    if stage.next == END:
+        return replace(_end(run, ItemStatus.DONE, ""), evidence=None)
+    return _enter(run, stage.next)
+
+
+def _send_back(run: Run, stage: Stage, result: AttemptResult, _at: datetime) -> Run:
+    """Along the route for this outcome, within its limit; the same failure twice is not worth another try."""
+    what = "conflict" if result.outcome is Outcome.CONFLICT else "checks failed"
+    fingerprint = result.evidence.fingerprint if result.evidence else ""
+    run = replace(run, evidence=result.evidence)
+    if fingerprint and fingerprint == run.fingerprint:
+        return _end(run, ItemStatus.FAILED, f"{what}: the same failure twice: {result.reason}")
+    route = stage.routes.get(result.outcome)
+    taken = run.rounds.get(route.to, 0) if route else 0
+    if route is None or taken >= route.limit:
+        after = f" after {taken} tries to mend it" if taken else ""
+        return _end(run, ItemStatus.FAILED, f"{what}{after}: {result.reason}")
+    rounds = {**run.rounds, route.to: taken + 1}
+    return replace(_enter(run, route.to), rounds=rounds, evidence=result.evidence, fingerprint=fingerprint)
+
+
+def _try_again(run: Run, stage: Stage, result: AttemptResult, _at: datetime) -> Run:
+    tries = run.tries + 1
+    evidence = result.evidence or Evidence(summary=result.reason)
+    if tries >= stage.attempts:
+        return _end(replace(run, evidence=evidence), ItemStatus.FAILED, f"{result.outcome}: {result.reason}")
+    # A conversation that crashed or hung is not trusted again; one that merely stopped early is continued.
+    session = run.session if result.outcome is Outcome.NO_PROGRESS else None
+    return replace(_requeue(run), tries=tries, evidence=evidence, session=session, outages=0, interruptions=0)
+
+
+def _back_off(run: Run, _stage: Stage, result: AttemptResult, at: datetime) -> Run:
+    if run.outages >= len(BACKOFF):
+        return _end(run, ItemStatus.FAILED, f"unavailable {run.outages + 1} times in a row: {result.reason}")
+    pause = BACKOFF[run.outages] * (1 + JITTER * _jitter(run))
+    until = max(at + pause, result.retry_at or at)
+    waiting = _wait(run, Wait(result.reason or "the agent's service is unavailable", at, until))
+    return replace(waiting, outages=run.outages + 1)
+
+
+def _wait_for_account(run: Run, _stage: Stage, result: AttemptResult, at: datetime) -> Run:
+    until = result.retry_at or at + LIMIT_PAUSE
+    return _wait(run, Wait(result.reason or "usage limit reached", at, until, whom="agent"))
+
+
+def _wait_for_person(run: Run, _stage: Stage, result: AttemptResult, at: datetime) -> Run:
+    return _wait(run, Wait(result.reason or "the agent has a question", at, whom="person"))
+
+
+def _hold(run: Run, _stage: Stage, _result: AttemptResult, _at: datetime) -> Run:
+    """The plan stops for this, not the run: it goes on where it was when the plan does."""
+    return _requeue(run)
+
+
+def _cancelled(run: Run, _stage: Stage, result: AttemptResult, _at: datetime) -> Run:
+    return _end(run, ItemStatus.SKIPPED, result.reason or "cancelled")
+
+
+def _interrupted(run: Run, _stage: Stage, result: AttemptResult, _at: datetime) -> Run:
+    if run.interruptions >= MAX_INTERRUPTIONS:
+        return _end(run, ItemStatus.FAILED, f"interrupted {run.interruptions + 1} times in a row: {result.reason}")
+    return replace(_requeue(run), interruptions=run.interruptions + 1)
+
+
+def _jitter(run: Run) -> float:
+    return zlib.crc32(f"{run.id}:{run.attempt}".encode()) / 0xFFFFFFFF
+
+
+def _enter(run: Run, stage: str) -> Run:
+    return replace(_requeue(run), stage=stage, tries=0, outages=0, interruptions=0, evidence=None)
+
+
+def _requeue(run: Run) -> Run:
+    return replace(run, phase=Phase.QUEUED, wait=None, not_before=None)
+
+
+def _wait(run: Run, wait: Wait) -> Run:
+    return replace(run, phase=Phase.WAITING, wait=wait, not_before=wait.until)
+
+
+def _end(run: Run, status: ItemStatus, reason: str) -> Run:
+    commit = run.head if status is ItemStatus.DONE else None
+    ending = Ending(status, reason, commit, run.evidence if status is ItemStatus.FAILED else None)
+    return replace(run, phase=Phase.ENDED, wait=None, not_before=None, ending=ending)
+
+
+_ROUTES: Mapping[Outcome, Callable[[Run, Stage, AttemptResult, datetime], Run]] = {
+    Outcome.COMPLETED: _advance,
+    Outcome.REJECTED: _send_back,
+    Outcome.CONFLICT: _send_back,
+    Outcome.NO_PROGRESS: _try_again,
+    Outcome.CRASHED: _try_again,
+    Outcome.STALLED: _try_again,
+    Outcome.TIMED_OUT: _try_again,
+    Outcome.UNAVAILABLE: _back_off,
+    Outcome.LIMITED: _wait_for_account,
+    Outcome.ASKED: _wait_for_person,
+    Outcome.INTERRUPTED: _interrupted,
+    Outcome.AUTH_FAILED: _hold,
+    Outcome.OVER_BUDGET: _hold,
+    Outcome.CANCELLED: _cancelled,
+}
+"""What each outcome does to a run; a test holds it complete."""

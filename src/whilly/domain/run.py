@@ -1,0 +1,96 @@
+"""A run: one work item going through one pipeline. Its position is data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from whilly.domain.attempt import Evidence
+from whilly.domain.ids import CommitId, ItemId, PlanId, RunId, SessionId
+from whilly.domain.work_item import ItemStatus
+
+
+class Phase(StrEnum):
+    """Every run is, at any time, in exactly one of these."""
+
+    QUEUED = "queued"
+    """Its next attempt may start as soon as it is allowed to."""
+    RUNNING = "running"
+    """An attempt is under way."""
+    WAITING = "waiting"
+    """For a moment in time or for somebody; `Run.wait` says which."""
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Why nothing happens now.
+
+    Attributes:
+        until: when it goes on by itself; None when somebody must act.
+        whom: who must act: empty for time alone, `person`, or `agent:<name>` for an account's limit.
+    """
+
+    reason: str
+    since: datetime
+    until: datetime | None = None
+    whom: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run ended.
+
+    Attributes:
+        commit: what was integrated, when done.
+    """
+
+    status: ItemStatus
+    reason: str = ""
+    commit: CommitId | None = None
+    evidence: Evidence | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run's whole position.
+
+    Attributes:
+        attempt: number of the current attempt, or of the next one while none is under way; 0 before the first.
+        tries: tries of this stage that failed in a way that counts.
+        outages: times in a row that the agent's service was unavailable.
+        interruptions: times in a row that an attempt ended through no fault of its own.
+        rounds: how often the run was sent to a stage by a route, by that stage's name.
+        base: the commit that the workspace started from.
+        head: the commit that holds the work so far.
+        evidence: what failed last time; goes into the next prompt.
+        fingerprint: of the last rejected check; the same one twice ends the run.
+        not_before: the next attempt must not start earlier.
+    """
+
+    id: RunId
+    plan: PlanId
+    item: ItemId
+    pipeline: str
+    stage: str
+    phase: Phase = Phase.QUEUED
+    attempt: int = 0
+    tries: int = 0
+    outages: int = 0
+    interruptions: int = 0
+    rounds: Mapping[str, int] = field(default_factory=dict)
+    session: SessionId | None = None
+    base: CommitId | None = None
+    head: CommitId | None = None
+    evidence: Evidence | None = None
+    fingerprint: str = ""
+    not_before: datetime | None = None
+    wait: Wait | None = None
+    ending: Ending | None = None
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether nothing more will happen in it."""
+        return self.phase is Phase.ENDED
