@@ -1,0 +1,57 @@
+"""Rules for single values, used by the settings' types. They say what is wrong, never what the value is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath, PureWindowsPath
+
+_REFERENCE = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*|keyring:[^/\s]+(/[^\s]+)?|file:.+")
+# The rules of git-check-ref-format that people run into.
+_BAD_BRANCH = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^[-/.]|\.lock(/|$)|\.$")
+
+
+def checked_reference(value: str) -> str:
+    """The reference to a secret, unchanged.
+
+    Raises:
+        ValueError: it is not a reference; a secret itself does not belong into a settings file.
+    """
+    if value and not _REFERENCE.fullmatch(value):
+        message = "must be a reference, not the secret itself: `keyring:service/user`, `env:NAME` or `file:/path`"
+        raise ValueError(message)
+    return value
+
+
+def is_reference(value: str) -> bool:
+    """Whether the value refers to a secret."""
+    return _REFERENCE.fullmatch(value) is not None
+
+
+def checked_branch(value: str) -> str:
+    """The name of a branch, or its beginning, unchanged.
+
+    Raises:
+        ValueError: git would refuse it.
+    """
+    if _BAD_BRANCH.search(value):
+        message = "is not a name that git accepts for a branch"
+        raise ValueError(message)
+    return value
+
+
+def checked_path(value: str) -> str:
+    """A path or glob inside the repository, unchanged.
+
+    Raises:
+        ValueError: it is empty, absolute or leads out of the repository.
+    """
+    is_absolute = PurePosixPath(value).is_absolute() or bool(PureWindowsPath(value).drive)
+    if not value.strip() or is_absolute or ".." in PurePosixPath(value).parts or "\0" in value:
+        message = "must be a path inside the repository, relative to its root"
+        raise ValueError(message)
+    return value
+
+
+def command_table(value: object) -> object:
+    """A command as a table, also when it was written as text."""
+    return {"run": value} if isinstance(value, str) else value
