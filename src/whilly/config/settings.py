@@ -27,21 +27,23 @@ class Section(BaseModel):
 class RunSettings(Section):
     """How `whilly run` works through a plan."""
 
-    parallel: int = Field(3, ge=1, le=1000, description="How many agents work at the same time.")
+    parallel: int = Field(default=3, ge=1, le=1000, description="How many agents work at the same time.")
     max_iterations: int = Field(
-        0, ge=0, description="How many attempts one `whilly run` may start in all; 0 is no limit."
+        default=0, ge=0, description="How many attempts one `whilly run` may start in all; 0 is no limit."
     )
     max_attempts: int = Field(
-        3,
+        default=3,
         ge=1,
         le=100,
         description="How many tries one stage of a task gets; transient errors and limits do not count.",
     )
     budget_usd: Dollars = Field(
-        Decimal(0),
+        default=Decimal(0),
         description="What a plan may cost in US dollars. At 80 % it warns, at 100 % it stops; 0 is no limit.",
     )
-    timeout_s: Seconds = Field(0, description="Seconds after which a run is ended, work in progress saved; 0 is never.")
+    timeout_s: Seconds = Field(
+        default=0, description="Seconds after which a run is ended, work in progress saved; 0 is never."
+    )
     headless: bool = Field(
         default=False, description="Report as JSON lines, even on a terminal; without a terminal that is always so."
     )
@@ -50,23 +52,30 @@ class RunSettings(Section):
 class AgentSettings(Section):
     """Which agent does the work, and within which limits."""
 
-    name: str = Field("", description="The agent: `claude`, `demo` or a table of `agents`; empty is `claude`.")
-    model: str = Field("", description="The model, in the agent's own words; empty leaves the choice to the agent.")
-    attempt_timeout_s: Seconds = Field(3600, description="Seconds that one attempt may take; 0 is no limit.")
+    name: str = Field(default="", description="The agent: `claude`, `demo` or a table of `agents`; empty is `claude`.")
+    model: str = Field(
+        default="", description="The model, in the agent's own words; empty leaves the choice to the agent."
+    )
+    attempt_timeout_s: Seconds = Field(default=3600, description="Seconds that one attempt may take; 0 is no limit.")
     first_output_s: Seconds = Field(
-        120, description="Seconds without any output at the start after which an attempt is stalled; 0 is never."
+        default=120,
+        description="Seconds without any output at the start after which an attempt is stalled; 0 is never.",
     )
     stall_s: Seconds = Field(
-        900, description="Seconds without output later on after which an attempt is stalled; 0 is never."
+        default=900, description="Seconds without output later on after which an attempt is stalled; 0 is never."
     )
-    grace_s: Seconds = Field(5, description="Seconds between asking an agent to end (TERM) and ending it (KILL).")
+    grace_s: Seconds = Field(
+        default=5, description="Seconds between asking an agent to end (TERM) and ending it (KILL)."
+    )
     reservation_usd: Dollars = Field(
-        Decimal("1.00"),
+        default=Decimal("1.00"),
         description="US dollars set aside before an attempt starts, and what it counts as when its cost is unknown.",
     )
-    max_turns: int = Field(0, ge=0, description="How many turns an agent may take in one attempt; 0 is no limit.")
+    max_turns: int = Field(
+        default=0, ge=0, description="How many turns an agent may take in one attempt; 0 is no limit."
+    )
     env_pass: tuple[VariableName, ...] = Field(
-        (), description="More environment variables that agents may see; `NAME*` is every name that begins so."
+        default=(), description="More environment variables that agents may see; `NAME*` is every name that begins so."
     )
 
 
@@ -74,32 +83,35 @@ class AgentTable(Section):
     """One agent CLI: `[agents.claude]`, `[agents.demo]`, or a name of your own for any command line."""
 
     kind: Literal["", "claude", "demo", "command"] = Field(
-        "", description="How to drive it; empty is the table's own name, or `command` for any other name."
+        default="", description="How to drive it; empty is the table's own name, or `command` for any other name."
     )
-    program: str = Field("", description="The program, by name or path; empty is the agent's usual one.")
+    program: str = Field(default="", description="The program, by name or path; empty is the agent's usual one.")
     safe: bool = Field(
         default=False,
         description="`claude` only: leave Claude Code's own permission rules on, instead of allowing every tool.",
     )
-    argv: tuple[str, ...] = Field((), description="`command` only: the whole command line, one template per argument.")
-    extra_args: tuple[str, ...] = Field((), description="More arguments, put behind Whilly's own.")
+    argv: tuple[str, ...] = Field(
+        default=(), description="`command` only: the whole command line, one template per argument."
+    )
+    extra_args: tuple[str, ...] = Field(default=(), description="More arguments, put behind Whilly's own.")
 
 
 class RepositorySettings(Section):
     """Where work starts and where it goes."""
 
     base_branch: Annotated[str, AfterValidator(checked_branch)] = Field(
-        "", description="The branch that tasks start from; empty is the remote's default, or the one checked out."
+        default="",
+        description="The branch that tasks start from; empty is the remote's default, or the one checked out.",
     )
     target: Annotated[str, AfterValidator(checked_branch)] = Field(
-        "auto",
+        default="auto",
         description=(
             "The branch that finished tasks go to: `base`, a branch's name, or `auto`: the base branch unless it is "
             "checked out somewhere, else `<branch_prefix><plan>`."
         ),
     )
     branch_prefix: Annotated[str, AfterValidator(checked_branch)] = Field(
-        "whilly/", min_length=1, description="What the names of all branches that Whilly makes begin with."
+        default="whilly/", min_length=1, description="What the names of all branches that Whilly makes begin with."
     )
 
 
@@ -108,7 +120,7 @@ class CommandTable(Section):
 
     run: str = Field(min_length=1, description="The shell command.")
     accept: tuple[Annotated[int, Field(ge=0, le=255)], ...] = Field(
-        (0,), min_length=1, description="The exit codes that count as a pass."
+        default=(0,), min_length=1, description="The exit codes that count as a pass."
     )
 
 
@@ -118,21 +130,26 @@ Command = Annotated[CommandTable, BeforeValidator(command_table)]
 class ProfileSettings(Section):
     """How this repository is set up and checked. A command is text, or a table `{run = "…", accept = [0, 5]}`."""
 
-    name: str = Field("", description="What the repository is, for people: `python`, `node+make`.")
-    setup: tuple[Command, ...] = Field((), description="Commands that make a clean checkout ready for the checks.")
-    verify: tuple[Command, ...] = Field((), description="Commands that must pass before a task's work is integrated.")
+    name: str = Field(default="", description="What the repository is, for people: `python`, `node+make`.")
+    setup: tuple[Command, ...] = Field(
+        default=(), description="Commands that make a clean checkout ready for the checks."
+    )
+    verify: tuple[Command, ...] = Field(
+        default=(), description="Commands that must pass before a task's work is integrated."
+    )
     repair_verify: tuple[Command, ...] = Field(
-        (), description="Commands that are tried first on a repair, to see early that it fails; empty is none."
+        default=(), description="Commands that are tried first on a repair, to see early that it fails; empty is none."
     )
     allowed_paths: tuple[RepositoryPath, ...] = Field(
-        (), description="Paths, directories or globs that tasks may change; empty is all of the repository."
+        default=(), description="Paths, directories or globs that tasks may change; empty is all of the repository."
     )
     forbidden_paths: tuple[RepositoryPath, ...] = Field(
-        (), description="Paths, directories or globs that no task may change, whatever else allows it."
+        default=(), description="Paths, directories or globs that no task may change, whatever else allows it."
     )
-    check_timeout_s: Seconds = Field(1800, description="Seconds that one command may take; 0 is no limit.")
+    check_timeout_s: Seconds = Field(default=1800, description="Seconds that one command may take; 0 is no limit.")
     env_pass: tuple[VariableName, ...] = Field(
-        (), description="More environment variables that the commands may see; `NAME*` is every name that begins so."
+        default=(),
+        description="More environment variables that the commands may see; `NAME*` is every name that begins so.",
     )
 
     def commands(self, kind: Literal["setup", "verify", "repair_verify"]) -> tuple[CheckCommand, ...]:
@@ -146,19 +163,23 @@ class StorageSettings(Section):
     """Where the ledger is, and for how long what has ended is kept."""
 
     database_url: str = Field(
-        "",
+        default="",
         description=(
             "The ledger's database: `sqlite:///…`, `postgresql://…`, or a secret reference to one; "
             "empty is `.whilly/whilly.db` in the repository."
         ),
     )
-    keep_days: int = Field(30, ge=0, description="Days that the files of ended attempts are kept; 0 is for ever.")
+    keep_days: int = Field(
+        default=30, ge=0, description="Days that the files of ended attempts are kept; 0 is for ever."
+    )
 
 
 class GithubSettings(Section):
     """GitHub; accepted now, used by the GitHub adapters of a later version."""
 
-    token: SecretReference = Field("", description="Reference to the token: `keyring:whilly/github`, `env:NAME`.")
+    token: SecretReference = Field(
+        default="", description="Reference to the token: `keyring:whilly/github`, `env:NAME`."
+    )
     auto_close: bool = Field(default=True, description="Close an issue when its task is done.")
     add_comments: bool = Field(default=True, description="Comment on an issue when its task is done.")
 
@@ -166,23 +187,25 @@ class GithubSettings(Section):
 class JiraSettings(Section):
     """Jira; accepted now, used by the Jira adapter of a later version."""
 
-    server_url: str = Field("", description="Address of the server.")
-    username: str = Field("", description="Name of the account.")
-    token: SecretReference = Field("", description="Reference to the API token: `keyring:whilly/jira`, `env:NAME`.")
+    server_url: str = Field(default="", description="Address of the server.")
+    username: str = Field(default="", description="Name of the account.")
+    token: SecretReference = Field(
+        default="", description="Reference to the API token: `keyring:whilly/jira`, `env:NAME`."
+    )
     enabled: bool = Field(default=False, description="Close tickets of tasks that are done.")
     enable_board_sync: bool = Field(default=False, description="Move tickets along the board.")
     auto_close: bool = Field(default=True, description="Make the transition when a task is done.")
     add_comments: bool = Field(default=True, description="Comment on a ticket when its task is done.")
-    transition_to: str = Field("Done", description="Name of the transition for a task that is done.")
+    transition_to: str = Field(default="Done", description="Name of the transition for a task that is done.")
     status_mapping: Mapping[str, str] = Field(default_factory=dict, description="Whilly's status → Jira's status.")
 
 
 class ProjectBoardSettings(Section):
     """A GitHub project board; accepted now, used by the board sync of a later version."""
 
-    url: str = Field("", description="Address of the board.")
+    url: str = Field(default="", description="Address of the board.")
     enabled: bool = Field(default=True, description="Keep the board in step, if there is one.")
-    default_repo: str = Field("", description="`owner/name` of the repository that issues are made in.")
+    default_repo: str = Field(default="", description="`owner/name` of the repository that issues are made in.")
     status_mapping: Mapping[str, str] = Field(default_factory=dict, description="Whilly's status → the board's column.")
 
 

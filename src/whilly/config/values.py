@@ -54,4 +54,9 @@ def checked_path(value: str) -> str:
 
 def command_table(value: object) -> object:
     """A command as a table, also when it was written as text."""
-    return {"run": value} if isinstance(value, str) else value
+    if isinstance(value, str):
+        return {"run": value}
+    if isinstance(value, dict) and isinstance(value.get("accept"), list):
+        # What comes from a validator of our own is held to Python's strict types, where a list is no tuple.
+        return {**value, "accept": tuple(value["accept"])}
+    return value
