@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
 from whilly.config.values import checked_branch, checked_path, checked_reference, command_table
 from whilly.domain.change import CheckCommand
@@ -16,6 +16,7 @@ Dollars = Annotated[Decimal, Field(ge=0, le=10**9, allow_inf_nan=False)]
 VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\*?$")]
 RepositoryPath = Annotated[str, AfterValidator(checked_path)]
 SecretReference = Annotated[str, AfterValidator(checked_reference)]
+_SENSITIVE: dict[str, JsonValue] = {"sensitive": True}
 
 
 class Section(BaseModel):
@@ -95,6 +96,10 @@ class AgentTable(Section):
     )
     extra_args: tuple[str, ...] = Field(default=(), description="More arguments, put behind Whilly's own.")
 
+    def driver(self, name: str) -> str:
+        """What drives the agent that this table describes under `name`: `claude`, `demo` or `command`."""
+        return self.kind or (name if name in {"claude", "demo"} else "command")
+
 
 class RepositorySettings(Section):
     """Where work starts and where it goes."""
@@ -164,6 +169,7 @@ class StorageSettings(Section):
 
     database_url: str = Field(
         default="",
+        json_schema_extra=_SENSITIVE,
         description=(
             "The ledger's database: `sqlite:///…`, `postgresql://…`, or a secret reference to one; "
             "empty is `.whilly/whilly.db` in the repository."
@@ -178,7 +184,9 @@ class GithubSettings(Section):
     """GitHub; accepted now, used by the GitHub adapters of a later version."""
 
     token: SecretReference = Field(
-        default="", description="Reference to the token: `keyring:whilly/github`, `env:NAME`."
+        default="",
+        json_schema_extra=_SENSITIVE,
+        description="Reference to the token: `keyring:whilly/github`, `env:NAME`.",
     )
     auto_close: bool = Field(default=True, description="Close an issue when its task is done.")
     add_comments: bool = Field(default=True, description="Comment on an issue when its task is done.")
@@ -190,7 +198,9 @@ class JiraSettings(Section):
     server_url: str = Field(default="", description="Address of the server.")
     username: str = Field(default="", description="Name of the account.")
     token: SecretReference = Field(
-        default="", description="Reference to the API token: `keyring:whilly/jira`, `env:NAME`."
+        default="",
+        json_schema_extra=_SENSITIVE,
+        description="Reference to the API token: `keyring:whilly/jira`, `env:NAME`.",
     )
     enabled: bool = Field(default=False, description="Close tickets of tasks that are done.")
     enable_board_sync: bool = Field(default=False, description="Move tickets along the board.")
@@ -223,12 +233,3 @@ class Settings(Section):
     github: GithubSettings = GithubSettings()
     jira: JiraSettings = JiraSettings()
     project_board: ProjectBoardSettings = ProjectBoardSettings()
-
-    @model_validator(mode="after")
-    def _each_agent_can_be_driven(self) -> Settings:
-        for name, table in self.agents.items():
-            is_command = (table.kind or (name if name in {"claude", "demo"} else "command")) == "command"
-            if is_command and not table.argv:
-                message = f"agents.{name}.argv is missing: a command needs its command line"
-                raise ValueError(message)
-        return self

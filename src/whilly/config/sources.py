@@ -1,0 +1,217 @@
+"""Reads each source of settings into entries: which setting, which value, written where."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import tomllib
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from dotenv.parser import parse_stream
+from typing_extensions import override
+
+from whilly.config.problems import Problem
+from whilly.config.schema import Leaf, Table, find, nearest_key, nearest_variable
+from whilly.config.spellings import FLAGS, FLAT, INTERNAL, NO_EFFECT, PREFIX, TEST_PREFIX, VARIABLES
+from whilly.config.toml_lines import find_lines
+from whilly.config.values import is_reference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+
+class Layer(StrEnum):
+    """Where settings come from; a later one wins over an earlier one."""
+
+    DEFAULT = "default"
+    USER = "user file"
+    REPOSITORY = "repository file"
+    DOTENV = ".env"
+    ENVIRONMENT = "environment"
+    FLAG = "flag"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a value was written: its layer, and the place in it (`whilly.toml:3`, `WHILLY_MODEL`, `--model`)."""
+
+    layer: Layer
+    place: str = ""
+
+    @override
+    def __str__(self) -> str:
+        return f"{self.layer} ({self.place})" if self.place else str(self.layer)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One setting as it was written somewhere.
+
+    Attributes:
+        is_text: it comes from where everything is text.
+    """
+
+    leaf: Leaf
+    value: object
+    origin: Origin
+    is_text: bool = False
+
+
+@dataclass(slots=True)
+class Reading:
+    """What a source holds: entries, what is wrong with it, and what is worth a warning."""
+
+    entries: list[Entry] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
+
+
+def read_toml(path: Path, layer: Layer, shown_as: str) -> Reading:
+    """The settings of a TOML file; an absent file holds none."""
+    reading = Reading()
+    text = _read_text(path, shown_as, reading)
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"line (\d+)", str(error))
+        place = f"{shown_as}:{line[1]}" if line else shown_as
+        reading.problems.append(Problem(place, f"is not valid TOML: {error}"))
+        return reading
+    lines = find_lines(text)
+    for path_, value in _flatten(document):
+        line_number = lines.get(path_)
+        origin = Origin(layer, f"{shown_as}:{line_number}" if line_number else shown_as)
+        _take_toml(path_, value, origin, reading)
+    return reading
+
+
+def read_dotenv(path: Path, shown_as: str) -> tuple[Reading, dict[str, str]]:
+    """The settings of a `.env` file, and all its variables; nothing is expanded."""
+    reading = Reading()
+    text = _read_text(path, shown_as, reading)
+    variables: dict[str, str] = {}
+    for binding in parse_stream(io.StringIO(text)):
+        written = binding.original.string
+        blank = len(written) - len(written.lstrip())
+        place = f"{shown_as}:{binding.original.line + written[:blank].count(chr(10))}"
+        if binding.error and PREFIX in written:
+            reading.problems.append(Problem(place, "cannot be read", "write NAME=value"))
+        elif binding.key is not None and binding.value is not None:
+            variables[binding.key] = binding.value
+            _take_variable(binding.key, binding.value, Origin(Layer.DOTENV, place), reading)
+    reading.entries = _own_names_last(reading.entries)
+    return reading, variables
+
+
+def read_environment(environment: Mapping[str, str]) -> Reading:
+    """The settings of an environment."""
+    reading = Reading()
+    for name in sorted(environment):
+        _take_variable(name, environment[name], Origin(Layer.ENVIRONMENT, name), reading)
+    reading.entries = _own_names_last(reading.entries)
+    return reading
+
+
+def read_flags(flags: Mapping[str, object]) -> Reading:
+    """The settings given on the command line, by key; None is a flag that was not given."""
+    reading = Reading()
+    for key, value in flags.items():
+        leaf = find(tuple(key.split(".")))
+        if not isinstance(leaf, Leaf):
+            raise KeyError(key)
+        if value is not None:
+            reading.entries.append(Entry(leaf, value, Origin(Layer.FLAG, FLAGS.get(key, key)), is_text=True))
+    return reading
+
+
+def _read_text(path: Path, shown_as: str, reading: Reading) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        return ""
+    except UnicodeDecodeError as error:
+        reading.problems.append(Problem(shown_as, f"is not UTF-8 text (byte {error.start})", "save it as UTF-8"))
+    except OSError as error:
+        reading.problems.append(Problem(shown_as, f"cannot be read: {error.strerror}"))
+    return ""
+
+
+def _flatten(table: Mapping[str, object], within: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
+    for name, value in table.items():
+        path = (*within, name)
+        if isinstance(value, dict) and isinstance(find(path), Table):
+            yield from _flatten(value, path)
+        else:
+            yield path, value
+
+
+def _take_toml(path: tuple[str, ...], value: object, origin: Origin, reading: Reading) -> None:
+    key = ".".join(path)
+    flat = path[0].upper() if len(path) == 1 and not isinstance(value, dict) else ""
+    found = find(tuple(FLAT[flat].split("."))) if flat in FLAT else find(path)
+    if flat in NO_EFFECT:
+        reading.warnings.append(Problem(origin.place, f"{key} has no effect: {NO_EFFECT[flat]}"))
+    elif found is None:
+        reading.problems.append(Problem(origin.place, f"there is no setting {key}", _did_you_mean(nearest_key(key))))
+    elif isinstance(found, Table):
+        reading.problems.append(Problem(origin.place, f"{key}: expected a table, got {type(value).__name__}"))
+    elif any(entry.leaf.key == found.key for entry in reading.entries):
+        reading.problems.append(Problem(origin.place, f"{found.key} is set twice in this file, here as {key}"))
+    else:
+        # The predecessor took text for numbers; its own spellings still do.
+        is_text = flat in FLAT and isinstance(value, str)
+        reading.entries.append(Entry(found, value, origin, is_text=is_text))
+
+
+def _take_variable(name: str, text: str, origin: Origin, reading: Reading) -> None:
+    flat = name.removeprefix(PREFIX)
+    if name in VARIABLES:
+        _take_text(VARIABLES[name], name, text, origin, reading)
+    elif not name.startswith(PREFIX) or name.startswith(TEST_PREFIX) or name in INTERNAL:
+        return
+    elif flat in NO_EFFECT:
+        reading.warnings.append(Problem(origin.place, f"{name} has no effect: {NO_EFFECT[flat]}"))
+    else:
+        _take_text(FLAT.get(flat, flat.lower().replace("__", ".")), name, text, origin, reading)
+
+
+def _take_text(key: str, name: str, text: str, origin: Origin, reading: Reading) -> None:
+    leaf = find(tuple(key.split(".")))
+    if not isinstance(leaf, Leaf):
+        remedy = _did_you_mean(nearest_variable(name))
+        reading.problems.append(Problem(origin.place, f"{name} is no setting", remedy))
+    elif leaf.is_secret and text and not is_reference(text):
+        # The variable holds the secret itself, so the setting refers to it and nothing shows it.
+        reading.entries.append(Entry(leaf, f"env:{name}", origin))
+    elif leaf.is_list:
+        _take_list(leaf, text, origin, reading)
+    elif text or leaf.expected == "text":
+        reading.entries.append(Entry(leaf, text, origin, is_text=True))
+    elif leaf.expected == "true or false":
+        reading.entries.append(Entry(leaf, False, origin))  # noqa: FBT003  (a value, not an option)
+
+
+def _take_list(leaf: Leaf, text: str, origin: Origin, reading: Reading) -> None:
+    value: object = [part.strip() for part in text.split(",") if part.strip()]
+    if text.lstrip().startswith("["):
+        try:
+            value = json.loads(text)
+        except ValueError:
+            reading.problems.append(Problem(origin.place, f"{leaf.key}: expected {leaf.expected} as a JSON array"))
+            return
+    elif leaf.expected == "a list of commands" and text.strip():
+        value = [text]
+    reading.entries.append(Entry(leaf, value, origin))
+
+
+def _own_names_last(entries: list[Entry]) -> list[Entry]:
+    """Where a setting has two names in one source, its own comes last and so wins."""
+    return sorted(entries, key=lambda entry: "__" in entry.origin.place)
+
+
+def _did_you_mean(name: str) -> str:
+    return f"did you mean {name}?" if name else "see `whilly config show` for all settings"
