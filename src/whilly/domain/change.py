@@ -15,12 +15,14 @@ class Saved:
     Attributes:
         commit: holds the whole tree, also what the agent did not commit; reachable from a ref of Whilly's.
         paths: what differs from the run's base, sorted.
-        unresolved: paths that still hold conflict markers.
+        unresolved: paths that still hold conflict markers, or whose conflict has no markers and is not settled.
+        left_out: paths that could not be read.
     """
 
     commit: CommitId
     paths: tuple[str, ...]
     unresolved: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +31,12 @@ class Combined:
 
     Attributes:
         is_same_tree: the tree is the one that was checked before, so checking it again proves nothing new.
+        is_empty: the target holds the whole change already; the commit changes nothing.
     """
 
     commit: CommitId
     is_same_tree: bool
+    is_empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,10 @@ class Workspace(Protocol):
         """
         ...
 
+    async def find_branch(self, run: RunId) -> str | None:
+        """The name of the branch that `open` gave to the run; None when it has none (any more)."""
+        ...
+
     async def save(self, run: RunId, attempt: AttemptId, base: CommitId) -> Saved:
         """Commit everything in the workspace to `refs/whilly/wip/<run>/<attempt>` and say what it changed.
 
