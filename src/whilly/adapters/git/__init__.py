@@ -1,0 +1,3 @@
+"""Git, by its command line (ADR 0006)."""
+
+from __future__ import annotations

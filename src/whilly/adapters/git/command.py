@@ -1,0 +1,189 @@
+"""One git process at a time: how git is called, and what its failures mean."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, final
+
+from whilly.domain.errors import BadResponse, NotAuthorized, NotFound, PortError, Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Collection, Mapping
+    from pathlib import Path
+
+_SETTINGS = (
+    # Nothing of the user's runs by surprise: no hooks, no daemons, no signing prompt, no clean-up in the middle.
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "commit.gpgsign=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    # One lane moves a branch while others write theirs: wait for each other's lock files inside git.
+    "core.filesRefLockTimeout=2000",
+    "core.packedRefsTimeout=5000",
+    # With `true` a mere line-ending warning would be fatal to `git add`.
+    "core.safecrlf=false",
+    "advice.addEmbeddedRepo=false",
+    "submodule.recurse=false",
+    "branch.autoSetupMerge=false",
+    "worktree.guessRemote=false",
+)
+_LOCK_FILE = re.compile(rb"Unable to create '(?P<path>[^\n]+\.lock)': File exists")
+_BUSY = (b".lock': File exists", b"could not lock config file", b"Another git process seems to be running")
+_PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a git process said before it ended."""
+
+    code: int
+    out: bytes
+    err: bytes
+
+    @property
+    def text(self) -> str:
+        """Its standard output as one line; bytes that are not UTF-8 survive as surrogates."""
+        return decode(self.out).strip()
+
+    @property
+    def fields(self) -> list[str]:
+        """Its standard output, cut at NUL."""
+        return [decode(part) for part in self.out.split(b"\0") if part]
+
+
+def decode(raw: bytes) -> str:
+    """Git's bytes as text that can be turned back into the same bytes."""
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def encode(text: str) -> bytes:
+    """The inverse of `decode`."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+@final
+class Git:
+    """Runs git with an environment made from nothing.
+
+    Args:
+        env: what git gets: at least `PATH` and `HOME`; nothing else is inherited.
+        time_limit: after which a git process is ended, and `Unavailable` raised.
+        pause: waits between two tries when another process holds a lock file.
+    """
+
+    def __init__(
+        self,
+        *,
+        env: Mapping[str, str],
+        program: str = "git",
+        time_limit: timedelta = timedelta(minutes=10),
+        pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    ) -> None:
+        self._program = program
+        self._time_limit = time_limit
+        self._pause = pause
+        self._env = {**env, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_EDITOR": "true"}
+        self._settings = tuple(word for setting in _SETTINGS for word in ("-c", setting))
+        self.spawned = 0
+        """How many processes were started so far."""
+
+    async def run(
+        self,
+        folder: Path,
+        *args: str,
+        stdin: bytes = b"",
+        env: Mapping[str, str] | None = None,
+        accept: Collection[int] = (0,),
+    ) -> Answer:
+        """Run `git <args>` in `folder`; another exit code than those in `accept` is an error.
+
+        Raises:
+            Unavailable: disk full, a lock file that stays, a time limit, no process to spare.
+            NotAuthorized: git does not trust the owner of the repository.
+            NotFound: git is not installed.
+            BadResponse: git refused for any other reason.
+        """
+        answer = await self._spawn(folder, args, stdin, env or {})
+        for seconds in _PAUSES:
+            if answer.code in accept or not any(sign in answer.err for sign in _BUSY):
+                break
+            await self._pause(seconds)
+            answer = await self._spawn(folder, args, stdin, env or {})
+        if answer.code not in accept:
+            raise _explain(args, answer)
+        return answer
+
+    async def _spawn(self, folder: Path, args: tuple[str, ...], stdin: bytes, env: Mapping[str, str]) -> Answer:
+        self.spawned += 1
+        words = (self._program, "-C", str(folder), *self._settings, *args)
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *(os.fsencode(word) if os.name == "posix" else word for word in words),
+                stdin=asyncio.subprocess.PIPE if stdin else asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                env={**self._env, **env},
+                # Ctrl-C in the terminal is for Whilly, which ends its git in order.
+                start_new_session=True,
+            )
+        except FileNotFoundError as error:
+            message = f"{self._program} was not found on PATH"
+            raise NotFound(message, remedy="install git 2.38 or later") from error
+        except OSError as error:
+            message = f"git could not be started: {error.strerror}"
+            raise Unavailable(message, remedy=_REMEDIES.get(error.errno or 0, "")) from error
+        try:
+            async with asyncio.timeout(self._time_limit.total_seconds()):
+                out, err = await process.communicate(stdin or None)
+        except TimeoutError as error:
+            message = f"git {args[0]} did not end within {self._time_limit.total_seconds():.0f} s"
+            raise Unavailable(message, remedy="look at the disk and at other git processes, then run again") from error
+        finally:
+            if process.returncode is None:
+                await _end(process)
+        return Answer(process.returncode or 0, out, err)
+
+
+_REMEDIES = {
+    errno.EAGAIN: "end some processes or raise the limit on processes (ulimit -u)",
+    errno.ENOMEM: "free some memory",
+    errno.EMFILE: "raise the limit on open files (ulimit -n)",
+}
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    # TERM first: git then removes its lock files.
+    with suppress(ProcessLookupError):
+        process.terminate()
+    try:
+        async with asyncio.timeout(2):
+            await process.wait()
+    except TimeoutError:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+def _explain(args: tuple[str, ...], answer: Answer) -> PortError:
+    said = decode(answer.err or answer.out).encode("utf-8", "replace").decode().strip()
+    message = f"git {args[0]} failed ({answer.code}): {said[:2000]}"
+    lock = _LOCK_FILE.search(answer.err)
+    if "No space left on device" in said or "quota exceeded" in said.lower():
+        return Unavailable(f"the disk is full: {message}", remedy="free some disk space, then run again")
+    if lock is not None:
+        path = decode(lock["path"])
+        return Unavailable(message, remedy=f"if no other git process is running here, remove {path}")
+    if "dubious ownership" in said:
+        command = re.search(r"git config --global --add safe\.directory .+", said)
+        remedy = command[0].strip() if command else "git config --global --add safe.directory <the repository>"
+        return NotAuthorized(message, remedy=remedy)
+    if any(sign in answer.err for sign in _BUSY) or "Cannot allocate memory" in said:
+        return Unavailable(message)
+    return BadResponse(message)

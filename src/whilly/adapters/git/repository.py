@@ -1,0 +1,110 @@
+"""The user's repository, through git's plumbing: no checkout is needed to combine, and none is touched."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, final
+
+from typing_extensions import override
+
+from whilly.adapters.git.combination import Combination
+from whilly.adapters.git.identity import Identity
+from whilly.adapters.git.layout import remove_tree
+from whilly.domain.errors import BadResponse, NotFound, RuleViolation
+from whilly.domain.ids import CommitId
+from whilly.ports.repository import Repository
+
+if TYPE_CHECKING:
+    from whilly.adapters.git.command import Git
+    from whilly.adapters.git.layout import Layout
+    from whilly.domain.change import Combined, Conflicted
+    from whilly.ports.clock import Clock
+
+
+@final
+class GitRepository(Repository):
+    """A repository on this machine."""
+
+    def __init__(self, git: Git, layout: Layout, clock: Clock) -> None:
+        self._git = git
+        self._layout = layout
+        self._combination = Combination(git, layout.root, Identity(git, layout, clock))
+
+    @override
+    async def find_commit(self, ref: str) -> CommitId | None:
+        if not ref or "\0" in ref:
+            return None
+        answer = await self._git.run(
+            self._layout.root,
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            "--end-of-options",
+            f"{ref}^{{commit}}",
+            accept=(0, 1, 128),
+        )
+        return CommitId(answer.text) if answer.code == 0 else None
+
+    @override
+    async def checkout(self, commit: CommitId, name: str) -> str:
+        path = self._layout.checkout(name)
+        await asyncio.to_thread(self._layout.prepare)
+        if path.exists() or path.is_symlink():
+            await self.discard(name)
+        try:
+            # Twice: also in place of a registration that a crash or a lock has left.
+            await self._git.run(
+                self._layout.root, "worktree", "add", "--quiet", "--force", "--force", "--detach", str(path), commit
+            )
+        except BadResponse as error:
+            if await self.find_commit(commit) is None:
+                message = f"there is no commit {commit}"
+                raise NotFound(message) from error
+            raise
+        return str(path)
+
+    @override
+    async def discard(self, name: str) -> None:
+        path = self._layout.checkout(name)
+        if not (path.exists() or path.is_symlink()):
+            return
+        await asyncio.to_thread(remove_tree, path)
+        await self._git.run(self._layout.root, "worktree", "remove", "--force", "--force", str(path), accept=(0, 128))
+
+    @override
+    async def combine(self, commit: CommitId, base: CommitId, target: CommitId, message: str) -> Combined | Conflicted:
+        return await self._combination.combine(commit, base, target, message)
+
+    @override
+    async def advance(self, branch: str, new: CommitId, old: CommitId | None) -> bool:
+        place = await self.checked_out_at(branch)
+        if place is not None:
+            message = f"branch {branch} is checked out in {place}, so it cannot be moved under its feet"
+            raise RuleViolation(message, remedy=f"switch {place} to another branch, or integrate into another one")
+        answer = await self._git.run(
+            self._layout.root,
+            "update-ref",
+            "-m",
+            "whilly: integrate",
+            f"refs/heads/{branch}",
+            new,
+            old or "0" * len(new),
+            accept=(0, 128),
+        )
+        return answer.code == 0
+
+    @override
+    async def checked_out_at(self, branch: str) -> str | None:
+        answer = await self._git.run(self._layout.root, "worktree", "list", "--porcelain", "-z")
+        path = ""
+        for field in answer.fields:
+            if field.startswith("worktree "):
+                path = field.removeprefix("worktree ")
+            elif field == f"branch refs/heads/{branch}":
+                return path
+        return None
+
+    @override
+    async def is_ancestor(self, older: CommitId, newer: CommitId) -> bool:
+        answer = await self._git.run(self._layout.root, "merge-base", "--is-ancestor", older, newer, accept=(0, 1))
+        return answer.code == 0

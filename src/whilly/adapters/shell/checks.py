@@ -1,0 +1,84 @@
+"""Checks by the shell."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from typing import TYPE_CHECKING, final
+
+from typing_extensions import override
+
+from whilly.adapters.shell.command import Ended, run_command
+from whilly.adapters.shell.leftovers import end_marked, kill_marked
+from whilly.domain.change import CheckReport
+from whilly.domain.errors import NotFound, Unavailable
+from whilly.domain.failure import read_failure
+from whilly.ports.checks import Checks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import timedelta
+
+    from whilly.domain.attempt import Evidence
+    from whilly.domain.change import CheckCommand
+    from whilly.domain.ids import AttemptId
+
+
+@final
+class ShellChecks(Checks):
+    """Runs commands by `/bin/sh -c` (on Windows by `cmd /c`).
+
+    Args:
+        env: the whole environment of the commands, but for Whilly's two marks.
+        state: Whilly's directory of this repository; part of the mark, as attempt ids are unique only within it.
+        time_limit: for each command.
+        grace: between TERM and KILL.
+    """
+
+    def __init__(self, *, env: Mapping[str, str], state: str, time_limit: timedelta, grace: timedelta) -> None:
+        self._env = dict(env)
+        self._state = state
+        self._time_limit = time_limit.total_seconds()
+        self._grace = grace.total_seconds()
+
+    @override
+    async def run(self, attempt: AttemptId, checkout: str, commands: Sequence[CheckCommand]) -> CheckReport:
+        marks = {"WHILLY_ATTEMPT_ID": str(attempt), "WHILLY_STATE_DIR": self._state}
+        await end_marked(marks, self._grace)
+        try:
+            return await self._run_all({**self._env, **marks}, checkout, commands)
+        finally:
+            try:
+                await end_marked(marks, self._grace)
+            except asyncio.CancelledError:
+                kill_marked(marks)
+                raise
+
+    async def _run_all(self, env: Mapping[str, str], checkout: str, commands: Sequence[CheckCommand]) -> CheckReport:
+        setup = " && ".join(command.run for command in commands if command.kind == "setup")
+        passed: list[str] = []
+        for command in commands:
+            ended = await self._run_one(env, checkout, command)
+            if ended.code not in command.accept:
+                return CheckReport(tuple(passed), self._read(command, ended, checkout, setup))
+            passed.append(command.run)
+        return CheckReport(tuple(passed))
+
+    async def _run_one(self, env: Mapping[str, str], checkout: str, command: CheckCommand) -> Ended:
+        try:
+            return await run_command(command.run, checkout, env, self._time_limit, self._grace)
+        except ValueError as error:
+            return Ended(126, f"this command cannot be run: {error}".encode())
+        except (FileNotFoundError, NotADirectoryError) as error:
+            message = f"the checkout {checkout} is not there"
+            raise NotFound(message) from error
+        except OSError as error:
+            if error.errno == errno.E2BIG:
+                return Ended(126, b"this command cannot be run: it is too long")
+            message = f"a check could not be started: {error.strerror}"
+            raise Unavailable(message, remedy="free some memory or end some processes") from error
+
+    def _read(self, command: CheckCommand, ended: Ended, checkout: str, setup: str) -> Evidence:
+        output = ended.output.decode("utf-8", "replace")
+        limit = self._time_limit if ended.code is None else None
+        return read_failure(command.run, ended.code, output, root=checkout, setup=setup, time_limit=limit)
