@@ -61,4 +61,4 @@ class WorkItem:
     def title(self) -> str:
         """The first line of the description, at most 72 characters, for lists and commit subjects."""
         first = self.description.strip().splitlines()[0].strip() if self.description.strip() else self.id
-        return first if len(first) <= 72 else first[:71].rstrip() + "…"  # noqa: PLR2004
+        return first if len(first) <= 72 else first[:71].rstrip() + "…"  # noqa: PLR2004  (as the docstring says)
