@@ -2,10 +2,114 @@
 
 from __future__ import annotations
 
+import io
+import os
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 import click
 
+from whilly.cli.commands import COMMANDS
+from whilly.cli.exit_codes import ExitCode
+from whilly.cli.lazy import LazyGroup
+from whilly.cli.render_error import render_error, render_refusal, render_surprise
+from whilly.cli.translate import Refused, translate
+from whilly.domain.errors import WhillyError
 
-@click.group()
-@click.version_option(package_name="whilly", prog_name="whilly")
-def main() -> None:
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """What holds for every command; a click context's `obj`."""
+
+    is_debug: bool
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, is_wanted: bool) -> None:  # noqa: FBT001  (click's protocol)
+    if not is_wanted:
+        return
+    from importlib.metadata import version  # noqa: PLC0415  (costs time that only this option needs)
+
+    click.echo(f"whilly {version('whilly')}")
+    ctx.exit()
+
+
+@click.group(
+    cls=LazyGroup,
+    table=COMMANDS,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option("-C", "directory", metavar="DIR", type=click.Path(exists=True, file_okay=False), help="Work in DIR.")
+@click.option("--debug", is_flag=True, help="Show where an error came from.")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version."
+)
+@click.pass_context
+def whilly(ctx: click.Context, directory: str | None, *, debug: bool) -> None:
     """Give work items to coding agents; verify, repair and integrate what they do."""
+    if directory is not None:
+        os.chdir(directory)
+    ctx.obj = Invocation(is_debug=debug)
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Do what the command line says; the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Whatever the locale says; a lone surrogate from a file's name must not end a report half-way.
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    try:
+        code = _dispatch(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Python flushes once more at exit, which would complain on standard error.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.BROKEN_PIPE
+    return code
+
+
+def _dispatch(arguments: list[str]) -> int:
+    try:
+        return _invoke(arguments)
+    except click.exceptions.Exit as exit_:
+        return exit_.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("whilly: interrupted", err=True)
+        return ExitCode.INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return ExitCode.INVALID
+    except BrokenPipeError:
+        raise
+    except Exception as error:  # noqa: BLE001  (the outermost scope: people get a message, never a traceback)
+        return _fail(error, is_debug="--debug" in arguments)
+
+
+def _invoke(arguments: list[str]) -> int:
+    translation = translate(arguments, COMMANDS)
+    if isinstance(translation, Refused):
+        raise click.UsageError(render_refusal(translation))
+    for note in translation.notes:
+        click.echo(f"whilly: {note}", err=True)
+    with whilly.make_context("whilly", list(translation.argv)) as ctx:
+        result = whilly.invoke(ctx)
+    return result if isinstance(result, int) else ExitCode.DONE
+
+
+def _fail(error: Exception, *, is_debug: bool) -> int:
+    if is_debug:
+        import traceback  # noqa: PLC0415  (costs time that only this option needs)
+
+        traceback.print_exception(error)
+    if isinstance(error, WhillyError):
+        click.echo(render_error(error), err=True)
+        return ExitCode.INVALID
+    click.echo(render_surprise(error), err=True)
+    return ExitCode.FAILED

@@ -1,0 +1,24 @@
+"""The commands, by name. A command's module is imported when the command is used, never for `--help`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Lazy(NamedTuple):
+    """A command that is imported when it is used.
+
+    Attributes:
+        target: `module:attribute` of a `click.Command`.
+        help: one line for the list of commands.
+    """
+
+    target: str
+    help: str
+
+
+COMMANDS: dict[str, Lazy] = {
+    "config": Lazy("whilly.cli.config:config", "Show, edit and migrate settings."),
+    "init": Lazy("whilly.cli.init:init", "Set up Whilly in this repository."),
+}
+"""In the order of the list that people see."""

@@ -1,0 +1,36 @@
+"""What the exit codes of all commands mean."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Says the truth about everything that a command was asked to do; the first that applies, from below."""
+
+    DONE = 0
+    FAILED = 1
+    BUDGET = 2
+    TIMEOUT = 3
+    INVALID = 4
+    INTERRUPTED = 130
+    BROKEN_PIPE = 141
+
+    @property
+    def meaning(self) -> str:
+        """For people, as in the reference."""
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    ExitCode.DONE: "Everything that was asked for is done.",
+    ExitCode.FAILED: (
+        "Something failed, is blocked or was skipped; a check found something (`whilly doctor`); "
+        "or Whilly itself failed."
+    ),
+    ExitCode.BUDGET: "The budget is spent.",
+    ExitCode.TIMEOUT: "The time limit of the run was reached.",
+    ExitCode.INVALID: "The command line, the plan, the configuration or the environment is wrong; nothing was started.",
+    ExitCode.INTERRUPTED: "Ended by Ctrl-C or SIGTERM.",
+    ExitCode.BROKEN_PIPE: "The reader of the output went away (`whilly status | head -1`).",
+}

@@ -1,0 +1,129 @@
+"""The predecessor's command lines, said in today's words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+_WITH_VALUE = frozenset({"-C"})
+_HAS_WORKSPACES = "every task has a workspace of its own, and your checkout is never touched"
+_DROPPED: Mapping[str, str] = {
+    "--workspace": "",
+    "--worktree": "",
+    "--no-workspace": f"--no-workspace has no effect: {_HAS_WORKSPACES}",
+    "--no-worktree": f"--no-worktree has no effect: {_HAS_WORKSPACES}",
+    "--no-gh": "--no-gh has no effect: `whilly doctor` does not ask GitHub",
+}
+_RUN_FLAGS = frozenset({"--all", "--resume", "--headless", "--timeout", "--agent", *_DROPPED})
+_COMMAND_FLAGS: Mapping[str, str] = {"--doctor": "doctor", "--config": "config", "--reset": "reset"}
+
+_FROM_TRACKER = (
+    "Write the tasks into a plan file and start it with `whilly run PLAN`; trackers come in a later version."
+)
+_BOARDS = "Boards and tickets come in a later version; `whilly status` and `whilly report` show where tasks stand."
+_HANDOFF = "Hand-off by files comes in a later version; `whilly agents` lists the agents there are."
+_PRD = (
+    "Write the tasks into a plan file (`whilly init --sample` writes an example) and start it with `whilly run PLAN`."
+)
+_ALWAYS = "Every task is verified before it is integrated; `[profile]` in whilly.toml says how."
+_GONE: Mapping[str, str] = {
+    "--init": f"`whilly init` sets up a repository; it writes no product description. {_PRD}",
+    "--plan": _PRD,
+    "--prd-wizard": _PRD,
+    "--from-issue": _FROM_TRACKER,
+    "--from-jira": _FROM_TRACKER,
+    "--from-github": _FROM_TRACKER,
+    "--from-issues-project": _FROM_TRACKER,
+    "--from-project": _FROM_TRACKER,
+    "--source": _FROM_TRACKER,
+    "--source-out": _FROM_TRACKER,
+    "--tasks-from": "Name the plan: `whilly run PLAN`.",
+    "--tasks": "Name the plan: `whilly run PLAN`.",
+    "--post-merge": _BOARDS,
+    "--ensure-board-statuses": _BOARDS,
+    "--workflow-analyze": _BOARDS,
+    "--classify": _BOARDS,
+    "--rebuild-hierarchy": _BOARDS,
+    "--project-sync-status": _BOARDS,
+    "--sync-status": _BOARDS,
+    "--sync-todo": _BOARDS,
+    "--watch-project": _BOARDS,
+    "--handoff-list": _HANDOFF,
+    "--handoff-show": _HANDOFF,
+    "--handoff-complete": _HANDOFF,
+    "--pr-on-done": "Pull requests come in a later version; finished tasks are integrated into a branch.",
+    "--draft": "Pull requests come in a later version; finished tasks are integrated into a branch.",
+    "--decision-gate": "It comes in a later version.",
+    "--decision-gate-comment": "It comes in a later version.",
+    "--triz": "It comes in a later version.",
+    "--check": _ALWAYS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """What to do.
+
+    Attributes:
+        argv: the arguments, in today's words.
+        notes: what the person should know about the translation.
+    """
+
+    argv: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What used to be possible and is not."""
+
+    message: str
+    remedy: str
+
+
+def translate(argv: Sequence[str], commands: Collection[str]) -> Translated | Refused:
+    """The arguments in today's words; those that already are come back as they were.
+
+    Args:
+        argv: the arguments after the program's name.
+        commands: the names of today's commands.
+    """
+    start = _skip_global(argv)
+    before, rest = tuple(argv[:start]), tuple(argv[start:])
+    if not rest or rest[0] in commands:
+        return Translated(tuple(argv))
+    gone = next((part for part in _options(rest) if part in _GONE), None)
+    if gone is not None and (rest[0] == gone or _is_old(rest)):
+        return Refused(f"{gone} was a flag of the predecessor and is not one of this version", _GONE[gone])
+    if not _is_old(rest):
+        return Translated(tuple(argv))
+    notes = tuple(note for flag, note in _DROPPED.items() if flag in rest and note)
+    kept = tuple(part for part in rest if part not in _DROPPED)
+    flag = next((part for part in kept if part in _COMMAND_FLAGS), None)
+    if flag is None:
+        return Translated((*before, "run", *kept), notes)
+    others = tuple(part for part in kept if part != flag)
+    return Translated((*before, _COMMAND_FLAGS[flag], *_default_subcommand(flag, others)), notes)
+
+
+def _skip_global(argv: Sequence[str]) -> int:
+    index = 0
+    while index < len(argv) and argv[index] in {*_WITH_VALUE, "--debug"}:
+        index += 2 if argv[index] in _WITH_VALUE else 1
+    return min(index, len(argv))
+
+
+def _options(rest: Sequence[str]) -> list[str]:
+    return [part.partition("=")[0] for part in rest if part.startswith("--")]
+
+
+def _is_old(rest: Sequence[str]) -> bool:
+    looks_like_a_plan = not rest[0].startswith("-") and (rest[0].endswith(".json") or "/" in rest[0] or "\\" in rest[0])
+    return looks_like_a_plan or any(part in _RUN_FLAGS or part in _COMMAND_FLAGS for part in _options(rest[:1]))
+
+
+def _default_subcommand(flag: str, others: tuple[str, ...]) -> tuple[str, ...]:
+    return ("show", *others) if flag == "--config" and (not others or others[0].startswith("-")) else others
