@@ -19,6 +19,5 @@ class Lazy(NamedTuple):
 
 COMMANDS: dict[str, Lazy] = {
     "config": Lazy("whilly.cli.config:config", "Show, edit and migrate settings."),
-    "init": Lazy("whilly.cli.init:init", "Set up Whilly in this repository."),
 }
 """In the order of the list that people see."""

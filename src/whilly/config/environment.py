@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-import platformdirs
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -18,4 +16,13 @@ def process_environment() -> dict[str, str]:
 
 def user_file() -> Path:
     """The user's own settings file; it need not exist."""
+    import platformdirs  # noqa: PLC0415  (costs time that `--help` does not have)
+
     return platformdirs.user_config_path("whilly", appauthor=False) / "config.toml"
+
+
+def find_root(directory: Path) -> Path | None:
+    """The root of the git work tree that holds this directory; None outside of one."""
+    start = directory.resolve()
+    # In a linked work tree or a submodule `.git` is a file.
+    return next((place for place in (start, *start.parents) if (place / ".git").exists()), None)

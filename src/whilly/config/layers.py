@@ -18,7 +18,9 @@ from whilly.config.sources import (
     read_dotenv,
     read_environment,
     read_flags,
+    read_text,
     read_toml,
+    read_toml_text,
 )
 
 REPOSITORY_FILE = "whilly.toml"
@@ -78,7 +80,9 @@ def combine(sources: Sources) -> Loaded:
     Raises:
         InvalidConfiguration: with everything that is wrong in any of them.
     """
-    dotenv, variables = read_dotenv(sources.root / DOTENV_FILE, DOTENV_FILE)
+    unreadable: list[Problem] = []
+    dotenv, variables = read_dotenv(read_text(sources.root / DOTENV_FILE, DOTENV_FILE, unreadable), DOTENV_FILE)
+    dotenv.problems.extend(unreadable)
     if dotenv.entries and sources.environment.get("WHILLY_SUPPRESS_DOTENV_WARNING", "") in {"", "0"}:
         dotenv.warnings.insert(0, _DEPRECATED)
     readings = [
@@ -98,6 +102,14 @@ def combine(sources: Sources) -> Loaded:
         warnings=tuple(warning for reading in readings for warning in reading.warnings),
         environment={**variables, **sources.environment},
     )
+
+
+def find_problems(text: str) -> list[Problem]:
+    """What is wrong with the text of a settings file, taken by itself."""
+    reading = read_toml_text(text, Layer.REPOSITORY, REPOSITORY_FILE)
+    problems = list(reading.problems)
+    _assemble([reading], problems)
+    return problems
 
 
 _DEPRECATED = Problem(
@@ -123,7 +135,7 @@ def _assemble(readings: list[Reading], problems: list[Problem]) -> tuple[Setting
 
 
 def _plant(tree: dict[str, object], entry: Entry) -> None:
-    value = entry.leaf.validate(entry.value, is_text=entry.is_text)
+    value = entry.parse()
     *tables, name = entry.leaf.path
     branch = tree
     for table in tables:

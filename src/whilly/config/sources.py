@@ -60,6 +60,16 @@ class Entry:
     origin: Origin
     is_text: bool = False
 
+    def parse(self) -> object:
+        """The value as the model holds it.
+
+        Raises:
+            ValueError: it does not fit.
+        """
+        if self.is_text and isinstance(self.value, str):
+            return parse_value(self.leaf, self.value)
+        return self.leaf.validate(self.value, is_text=self.is_text)
+
 
 @dataclass(slots=True)
 class Reading:
@@ -72,8 +82,14 @@ class Reading:
 
 def read_toml(path: Path, layer: Layer, shown_as: str) -> Reading:
     """The settings of a TOML file; an absent file holds none."""
+    unread = Reading()
+    text = read_text(path, shown_as, unread.problems)
+    return unread if unread.problems else read_toml_text(text, layer, shown_as)
+
+
+def read_toml_text(text: str, layer: Layer, shown_as: str) -> Reading:
+    """The settings of a TOML text."""
     reading = Reading()
-    text = _read_text(path, shown_as, reading)
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -82,27 +98,51 @@ def read_toml(path: Path, layer: Layer, shown_as: str) -> Reading:
         reading.problems.append(Problem(place, f"is not valid TOML: {error}"))
         return reading
     lines = find_lines(text)
-    for path_, value in _flatten(document):
-        line_number = lines.get(path_)
+    for path, value in _flatten(document):
+        line_number = lines.get(path)
         origin = Origin(layer, f"{shown_as}:{line_number}" if line_number else shown_as)
-        _take_toml(path_, value, origin, reading)
+        _take_toml(path, value, origin, reading)
     return reading
 
 
-def read_dotenv(path: Path, shown_as: str) -> tuple[Reading, dict[str, str]]:
-    """The settings of a `.env` file, and all its variables; nothing is expanded."""
-    reading = Reading()
-    text = _read_text(path, shown_as, reading)
-    variables: dict[str, str] = {}
-    for binding in parse_stream(io.StringIO(text)):
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """One statement of a `.env` file.
+
+    Attributes:
+        text: as it stands there, with the blank lines before it.
+        line: on which it begins.
+        name: empty for a comment.
+        value: None when there is no `=`.
+    """
+
+    text: str
+    line: int
+    name: str
+    value: str | None
+    is_broken: bool
+
+
+def parse_dotenv(text: str) -> Iterator[Binding]:
+    """The statements of a `.env` file, in order; together their texts are the file. Nothing is expanded."""
+    for binding in parse_stream(io.StringIO(text, newline="")):
         written = binding.original.string
         blank = len(written) - len(written.lstrip())
-        place = f"{shown_as}:{binding.original.line + written[:blank].count(chr(10))}"
-        if binding.error and PREFIX in written:
+        line = binding.original.line + written[:blank].count("\n")
+        yield Binding(written, line, binding.key or "", binding.value, is_broken=binding.error)
+
+
+def read_dotenv(text: str, shown_as: str) -> tuple[Reading, dict[str, str]]:
+    """The settings of a `.env` file's text, and all its variables."""
+    reading = Reading()
+    variables: dict[str, str] = {}
+    for binding in parse_dotenv(text):
+        place = f"{shown_as}:{binding.line}"
+        if binding.is_broken and PREFIX in binding.text:
             reading.problems.append(Problem(place, "cannot be read", "write NAME=value"))
-        elif binding.key is not None and binding.value is not None:
-            variables[binding.key] = binding.value
-            _take_variable(binding.key, binding.value, Origin(Layer.DOTENV, place), reading)
+        elif binding.name and binding.value is not None:
+            variables[binding.name] = binding.value
+            read_variable(binding.name, binding.value, Origin(Layer.DOTENV, place), reading)
     reading.entries = _own_names_last(reading.entries)
     return reading, variables
 
@@ -111,7 +151,7 @@ def read_environment(environment: Mapping[str, str]) -> Reading:
     """The settings of an environment."""
     reading = Reading()
     for name in sorted(environment):
-        _take_variable(name, environment[name], Origin(Layer.ENVIRONMENT, name), reading)
+        read_variable(name, environment[name], Origin(Layer.ENVIRONMENT, name), reading)
     reading.entries = _own_names_last(reading.entries)
     return reading
 
@@ -128,15 +168,16 @@ def read_flags(flags: Mapping[str, object]) -> Reading:
     return reading
 
 
-def _read_text(path: Path, shown_as: str, reading: Reading) -> str:
+def read_text(path: Path, shown_as: str, problems: list[Problem]) -> str:
+    """A file's text; empty when it is absent, or when something is wrong with it."""
     try:
         return path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         return ""
     except UnicodeDecodeError as error:
-        reading.problems.append(Problem(shown_as, f"is not UTF-8 text (byte {error.start})", "save it as UTF-8"))
+        problems.append(Problem(shown_as, f"is not UTF-8 text (byte {error.start})", "save it as UTF-8"))
     except OSError as error:
-        reading.problems.append(Problem(shown_as, f"cannot be read: {error.strerror}"))
+        problems.append(Problem(shown_as, f"cannot be read: {error.strerror}"))
     return ""
 
 
@@ -167,7 +208,8 @@ def _take_toml(path: tuple[str, ...], value: object, origin: Origin, reading: Re
         reading.entries.append(Entry(found, value, origin, is_text=is_text))
 
 
-def _take_variable(name: str, text: str, origin: Origin, reading: Reading) -> None:
+def read_variable(name: str, text: str, origin: Origin, reading: Reading) -> None:
+    """Add to `reading` what a variable sets; one that is none of Whilly's adds nothing."""
     flat = name.removeprefix(PREFIX)
     if name in VARIABLES:
         _take_text(VARIABLES[name], name, text, origin, reading)
@@ -179,6 +221,28 @@ def _take_variable(name: str, text: str, origin: Origin, reading: Reading) -> No
         _take_text(FLAT.get(flat, flat.lower().replace("__", ".")), name, text, origin, reading)
 
 
+def parse_value(leaf: Leaf, text: str) -> object:
+    """What a text says as the value of a setting, as the model holds it.
+
+    A list is a JSON array, or names with commas between them, or one command.
+
+    Raises:
+        ValueError: it does not fit; the message says what was expected.
+    """
+    if not leaf.is_list:
+        return leaf.validate(text, is_text=True)
+    value: object = [part.strip() for part in text.split(",") if part.strip()]
+    if text.lstrip().startswith("["):
+        try:
+            value = json.loads(text)
+        except ValueError:
+            message = f"expected {leaf.expected} as a JSON array"
+            raise ValueError(message) from None
+    elif leaf.expected == "a list of commands" and text.strip():
+        value = [text]
+    return leaf.validate(value)
+
+
 def _take_text(key: str, name: str, text: str, origin: Origin, reading: Reading) -> None:
     leaf = find(tuple(key.split(".")))
     if not isinstance(leaf, Leaf):
@@ -187,25 +251,10 @@ def _take_text(key: str, name: str, text: str, origin: Origin, reading: Reading)
     elif leaf.is_secret and text and not is_reference(text):
         # The variable holds the secret itself, so the setting refers to it and nothing shows it.
         reading.entries.append(Entry(leaf, f"env:{name}", origin))
-    elif leaf.is_list:
-        _take_list(leaf, text, origin, reading)
-    elif text or leaf.expected == "text":
+    elif text or leaf.is_list or leaf.expected == "text":
         reading.entries.append(Entry(leaf, text, origin, is_text=True))
     elif leaf.expected == "true or false":
-        reading.entries.append(Entry(leaf, False, origin))  # noqa: FBT003  (a value, not an option)
-
-
-def _take_list(leaf: Leaf, text: str, origin: Origin, reading: Reading) -> None:
-    value: object = [part.strip() for part in text.split(",") if part.strip()]
-    if text.lstrip().startswith("["):
-        try:
-            value = json.loads(text)
-        except ValueError:
-            reading.problems.append(Problem(origin.place, f"{leaf.key}: expected {leaf.expected} as a JSON array"))
-            return
-    elif leaf.expected == "a list of commands" and text.strip():
-        value = [text]
-    reading.entries.append(Entry(leaf, value, origin))
+        reading.entries.append(Entry(leaf, "false", origin, is_text=True))
 
 
 def _own_names_last(entries: list[Entry]) -> list[Entry]:
