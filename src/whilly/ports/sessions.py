@@ -31,11 +31,12 @@ class Sessions(Protocol):
     """
 
     async def start(self, attempt: AttemptId, home: str, launch: Launch) -> None:
-        """Start the process unless it was started before in this home. Returns when it is on record.
+        """Start the process unless it was started or stopped before in this home. Returns when it is on record.
 
         Raises:
             Unavailable: the machine has no process or memory to spare (EAGAIN, ENOMEM).
-            NotFound: the program does not exist.
+            NotFound: the program or the directory to start it in does not exist.
+            PortError: its command line or environment is impossible, or this system cannot hold sessions.
         """
         ...
 
@@ -44,20 +45,32 @@ class Sessions(Protocol):
         ...
 
     async def read(self, home: str, offset: int) -> tuple[list[bytes], int]:
-        """Complete lines of its standard output from byte `offset` on, and the offset after them.
+        """Complete lines of its standard output from byte `offset` on, without their ends, and the offset after them.
 
-        Once it has ended, an unfinished last line counts as complete. A line may be many megabytes long.
+        About a megabyte at a time, so ask again until there are none. Once it has ended, an unfinished last line
+        counts as complete. A line may be many megabytes long; past 64 MiB it comes in pieces.
         """
         ...
 
     async def wait(self, home: str, seconds: float) -> Exit | None:
-        """How it ended; None when it is still running after `seconds`. A lost one has `cause="lost"`."""
+        """How it ended; None when it is still running after `seconds`. A lost one has `cause="lost"`.
+
+        Nothing of the session runs any more when this has returned an exit.
+
+        Raises:
+            NotFound: it was never started.
+            Unavailable: something of it is left that cannot be ended.
+        """
         ...
 
     async def stop(self, home: str, *, at_once: bool = False) -> Exit:
         """End it and everything that it started: TERM, its grace (none if `at_once`), KILL; then make sure.
 
-        Stopping one that has ended, or was never started, is not an error.
+        Stopping one that has ended, or was never started, is not an error; the latter cannot be started any more,
+        and its exit has `cause="stopped"`.
+
+        Raises:
+            Unavailable: something of it is left that cannot be ended.
         """
         ...
 
