@@ -41,13 +41,12 @@ def main(arguments: list[str] | None = None) -> int:
     options, rest = parser.parse_known_args(arguments)
     if rest and options.command != "test":
         parser.error(f"unknown arguments: {' '.join(rest)}")
+    require_git()
     if options.command == "try":
-        require_git()
         set_up("requirements.lock")
         return show_try(options.agent)
     set_up("requirements-e2e.lock" if getattr(options, "e2e", False) else "requirements-dev.lock")
     if options.command == "test":
-        require_git()
         return call("-m", "pytest", "-n", "auto", *rest)
     return 0
 
