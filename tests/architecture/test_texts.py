@@ -15,7 +15,7 @@ MACHINE = re.compile(
     r"(?<![\w.~/-])/(?:" + "work" + r"|tmp/w|root)/|(?<!\w)/home/(?!user|you|me|dev|ada|alice|bob)\w+/"
 )
 HOSTS = ["pypi" + ".org", "files.pythonhosted" + ".org", "registry.npmjs" + ".org", "deb.debian" + ".org"]
-SUSPENSION = re.compile(r"#\s*(noqa|type: ignore)(?!.*(\s{2}[(#]| - )\s*\w)", re.IGNORECASE)
+SUSPENSION = re.compile(r"#\s*(noqa|type: ignore)(?!.*(\s{2}[(#]| - )\s*\S)", re.IGNORECASE)
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+\s+(.*?)\s*$", re.MULTILINE)
 
