@@ -260,11 +260,12 @@ class Frontier:
     def _block_dependants(self, cause: ItemId) -> list[Blocked]:
         """Block what depends on an item that ended badly, breadth first."""
         found: list[Blocked] = []
-        because = f"{cause} {_SAID[self._statuses[cause]]}"
+        said = _SAID[self._statuses[cause]]
         parents = deque([cause])
         while parents:
             parent = parents.popleft()
-            reason = f"depends on {because}" if parent == cause else f"depends on {parent}, which is blocked: {because}"
+            why = f"which {said}" if parent == cause else f"which is blocked: {cause} {said}"
+            reason = f"depends on {parent}, {why}"
             for dependant in self._dependants[parent]:
                 if self._statuses[dependant] is ItemStatus.PENDING:
                     self._statuses[dependant] = ItemStatus.BLOCKED
