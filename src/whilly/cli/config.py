@@ -9,8 +9,9 @@ import click
 
 from whilly.cli.context import load_here
 from whilly.cli.exit_codes import ExitCode
+from whilly.cli.migrate import migrate
 from whilly.cli.show_settings import read_value, render_settings, settings_as_json
-from whilly.config.edit import render_value, set_value, to_toml, write_atomically
+from whilly.config.edit import render_value, set_values, to_toml, write_atomically
 from whilly.config.environment import find_root, user_file
 from whilly.config.layers import DOTENV_FILE, REPOSITORY_FILE
 from whilly.config.problems import InvalidConfiguration, Problem
@@ -26,6 +27,9 @@ def config() -> None:
 
     Defaults < user file < whilly.toml < .env (deprecated) < WHILLY_* variables < flags: the later one wins.
     """
+
+
+config.add_command(migrate)
 
 
 @config.command()
@@ -91,7 +95,7 @@ def set_(key: str, value: str, *, user: bool) -> None:
         parsed = parse_value(leaf, value)
     except ValueError as error:
         raise InvalidConfiguration([Problem(leaf.key, str(error))]) from error
-    write_atomically(place, set_value(_require_text(place), leaf, parsed))
+    write_atomically(place, set_values(_require_text(place), [(leaf, parsed)]))
     click.echo(f"{leaf.key} = {render_value(parsed)} in {place}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,25 +22,32 @@ if TYPE_CHECKING:
     from whilly.config.schema import Leaf
 
 
-def set_value(text: str, leaf: Leaf, value: object) -> str:
-    """The text of a settings file with one setting changed.
+def set_values(text: str, changes: Sequence[tuple[Leaf, object]]) -> str:
+    """The text of a settings file with some settings changed.
 
     Args:
         text: the file's text; empty for a new one.
-        leaf: the setting.
-        value: as the model holds it.
+        changes: settings with their values, as the model holds them.
 
     Raises:
-        InvalidConfiguration: the file is no TOML, or the change would make it invalid.
-        ConfigError: the key cannot be written in this file as it is laid out.
+        InvalidConfiguration: the file is no TOML, or the changes would make it invalid.
+        ConfigError: a key cannot be written in this file as it is laid out.
     """
     before = find_problems(text)
     if any("is not valid TOML" in problem.message for problem in before):
         raise InvalidConfiguration(before)
+    after = text
+    for leaf, value in changes:
+        after = _set_value(after, leaf, value)
+    known = {problem.message for problem in before}
+    if new := [problem for problem in find_problems(after) if problem.message not in known]:
+        raise InvalidConfiguration(new)
+    return after
+
+
+def _set_value(text: str, leaf: Leaf, value: object) -> str:
     document: Any = tomlkit.parse(text)
-    for name in [
-        name for name in document if FLAT.get(name.upper()) == leaf.key and not isinstance(document[name], dict)
-    ]:
+    for name in [name for name in document if FLAT.get(name.upper()) == leaf.key]:
         # The predecessor's spelling of the same setting: two in one file would contradict each other.
         del document[name]
     try:
@@ -51,9 +58,6 @@ def set_value(text: str, leaf: Leaf, value: object) -> str:
         raise _unwritable(leaf) from error
     if not has_arrived:
         raise _unwritable(leaf)
-    known = {problem.message for problem in before}
-    if new := [problem for problem in find_problems(after) if problem.message not in known]:
-        raise InvalidConfiguration(new)
     return after
 
 

@@ -135,25 +135,28 @@ def parse_dotenv(text: str) -> Iterator[Binding]:
 def read_dotenv(text: str, shown_as: str) -> tuple[Reading, dict[str, str]]:
     """The settings of a `.env` file's text, and all its variables."""
     reading = Reading()
-    variables: dict[str, str] = {}
+    found: dict[str, Binding] = {}
     for binding in parse_dotenv(text):
-        place = f"{shown_as}:{binding.line}"
         if binding.is_broken and PREFIX in binding.text:
-            reading.problems.append(Problem(place, "cannot be read", "write NAME=value"))
+            reading.problems.append(Problem(f"{shown_as}:{binding.line}", "cannot be read", "write NAME=value"))
         elif binding.name and binding.value is not None:
-            variables[binding.name] = binding.value
-            read_variable(binding.name, binding.value, Origin(Layer.DOTENV, place), reading)
-    reading.entries = _own_names_last(reading.entries)
-    return reading, variables
+            found[binding.name] = binding
+    for name in sorted(found, key=rank_variable):
+        read_variable(name, found[name].value or "", Origin(Layer.DOTENV, f"{shown_as}:{found[name].line}"), reading)
+    return reading, {name: binding.value or "" for name, binding in found.items()}
 
 
 def read_environment(environment: Mapping[str, str]) -> Reading:
     """The settings of an environment."""
     reading = Reading()
-    for name in sorted(environment):
+    for name in sorted(environment, key=lambda name: (rank_variable(name), name)):
         read_variable(name, environment[name], Origin(Layer.ENVIRONMENT, name), reading)
-    reading.entries = _own_names_last(reading.entries)
     return reading
+
+
+def rank_variable(name: str) -> int:
+    """Which of several names of one setting wins: its own, then the predecessor's `WHILLY_` one, then any other."""
+    return 2 if "__" in name else int(name.startswith(PREFIX))
 
 
 def read_flags(flags: Mapping[str, object]) -> Reading:
@@ -255,11 +258,6 @@ def _take_text(key: str, name: str, text: str, origin: Origin, reading: Reading)
         reading.entries.append(Entry(leaf, text, origin, is_text=True))
     elif leaf.expected == "true or false":
         reading.entries.append(Entry(leaf, "false", origin, is_text=True))
-
-
-def _own_names_last(entries: list[Entry]) -> list[Entry]:
-    """Where a setting has two names in one source, its own comes last and so wins."""
-    return sorted(entries, key=lambda entry: "__" in entry.origin.place)
 
 
 def _did_you_mean(name: str) -> str:

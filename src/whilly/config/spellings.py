@@ -100,6 +100,9 @@ NO_EFFECT: Final[Mapping[str, str]] = MappingProxyType(
 INTERNAL: Final = frozenset(
     {
         "WHILLY_ATTEMPT_ID",
+        "WHILLY_REQUIRE_ALL",
+        "WHILLY_STATE_DIR",
+        "WHILLY_SUPERVISOR",
         "WHILLY_SUPPRESS_DOTENV_WARNING",
         "WHILLY_LOG_PATH",
         "WHILLY_GIT_SHA",

@@ -20,16 +20,18 @@ A run is a position in a pipeline. Only events move it, and `decide` is the only
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome
 from whilly.domain.event import AttemptEnded, AttemptStarted, CancelRequested, Released, RunEvent
 from whilly.domain.pipeline import END, Pipeline, Stage
 from whilly.domain.run import Ending, Phase, Run, Wait
 from whilly.domain.work_item import ItemStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 BACKOFF = tuple(timedelta(seconds=s) for s in (5, 10, 20, 40, 60))
 """Pauses before the tries after an outage; one outage more than these ends the run."""

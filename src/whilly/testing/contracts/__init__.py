@@ -9,6 +9,7 @@ class TestMyClock(ClockContract):
 from __future__ import annotations
 
 from whilly.testing.contracts.clock import ClockContract
+from whilly.testing.contracts.secrets import SecretsContract
 from whilly.testing.contracts.suite import ContractSuite
 
-__all__ = ["ClockContract", "ContractSuite"]
+__all__ = ["ClockContract", "ContractSuite", "SecretsContract"]
