@@ -18,6 +18,6 @@ class Lazy(NamedTuple):
 
 
 COMMANDS: dict[str, Lazy] = {
-    "config": Lazy("whilly.cli.config:config", "Show, edit and migrate settings."),
+    "config": Lazy("whilly.cli.configure.config:config", "Show, edit and migrate settings."),
 }
 """In the order of the list that people see."""

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
+from whilly.cli.configure.migrate import migrate
+from whilly.cli.configure.show_settings import read_value, render_settings, settings_as_json
 from whilly.cli.context import load_here
 from whilly.cli.exit_codes import ExitCode
-from whilly.cli.migrate import migrate
-from whilly.cli.show_settings import read_value, render_settings, settings_as_json
 from whilly.config.edit import render_value, set_values, to_toml, write_atomically
 from whilly.config.environment import find_root, user_file
 from whilly.config.layers import DOTENV_FILE, REPOSITORY_FILE

@@ -1,0 +1,3 @@
+"""The commands that set Whilly up."""
+
+from __future__ import annotations
