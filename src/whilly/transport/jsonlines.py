@@ -9,6 +9,8 @@ from typing import Any
 MAX_TEXT = 200
 """Characters of a line for people."""
 
+MAX_MONEY = 10**9
+
 
 def parse_object(line: bytes) -> dict[str, Any] | None:
     """The JSON object on this line; None for anything else: text, a list, half a line, nesting without end.
@@ -47,9 +49,10 @@ def get_count(data: object, key: str) -> int:
 
 
 def get_money(data: object, key: str) -> Decimal | None:
-    """The amount at `key` of a JSON object; None when there is none, or none that makes sense."""
+    """The amount at `key` of a JSON object, to a billionth; None when there is none, or none that makes sense."""
     value = data.get(key) if isinstance(data, dict) else None
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         return None
     amount = Decimal(value)
-    return amount if amount.is_finite() and 0 <= amount < Decimal(10) ** 9 else None
+    # The limit comes first: rounding a number with an absurd exponent raises.
+    return round(amount, 9) if amount.is_finite() and 0 <= amount < MAX_MONEY else None

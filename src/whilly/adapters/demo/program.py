@@ -12,7 +12,6 @@ import sys
 import time
 from pathlib import Path
 
-LABEL = "demo agent (no model, no cost)"
 HASH_COMMENTS = frozenset({".cfg", ".ini", ".mk", ".py", ".pyi", ".rb", ".sh", ".tf", ".toml", ".yaml", ".yml"})
 SLASH_COMMENTS = frozenset(
     {".c", ".cpp", ".cs", ".go", ".h", ".java", ".js", ".jsx", ".kt", ".rs", ".swift", ".ts", ".tsx"}
@@ -75,24 +74,24 @@ def work(item: dict[str, object], root: Path) -> list[str]:
     for claim in claims or [f"whilly-demo/{name}.md"]:
         target = choose_target(root, claim, name)
         if target is None:
-            emit(type="skip", path=claim, reason="outside the workspace")
+            emit(type="activity", text=f"skip {claim}: outside the workspace")
             continue
         add_line(target, f"{item['id']}: {title}")
         path = target.relative_to(root).as_posix()
-        emit(type="edit", path=path)
+        emit(type="activity", text=f"edit {path}")
         done.append(path)
     return done
 
 
-def main(session: str, pause: float, marker: str) -> int:
+def main(session: str, pause: float, label: str, marker: str) -> int:
     """Do one session; 0 when the item was worked on."""
     prompt = sys.stdin.buffer.read().decode("utf-8", errors="replace")
-    emit(type="start", session=session, label=LABEL)
+    emit(type="start", session=session, label=label)
     if pause:
         time.sleep(pause)
     item = find_item(prompt)
     paths = work(item, Path.cwd().resolve()) if item else []
-    told = f"This is the {LABEL}. "
+    told = f"This is the {label}. "
     told += f"Changed: {', '.join(paths)}.\n{marker}" if paths else "The prompt has no item that it could work on."
     usage = {"input_tokens": len(prompt) // 4, "output_tokens": len(told) // 4, "turns": 1}
     emit(type="result", session=session, message=told, cost_usd=0, usage=usage)
@@ -100,4 +99,4 @@ def main(session: str, pause: float, marker: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], float(sys.argv[2]), sys.argv[3]))
+    sys.exit(main(sys.argv[1], float(sys.argv[2]), sys.argv[3], sys.argv[4]))

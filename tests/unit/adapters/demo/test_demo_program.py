@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from whilly.adapters.demo.agent import PROGRAM
+from whilly.adapters.demo.agent import LABEL, PROGRAM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def run(workspace: Path, prompt: str) -> list[dict[str, Any]]:
-    argv = [sys.executable, "-I", "-S", str(PROGRAM), "session-1", "0", "MARKER"]
+    argv = [sys.executable, "-I", "-S", str(PROGRAM), "session-1", "0", LABEL, "MARKER"]
     done = subprocess.run(argv, cwd=workspace, input=prompt.encode(), capture_output=True, check=True, timeout=30)
     assert not done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
@@ -68,7 +68,7 @@ def test_nothing_outside_the_workspace_is_touched(tmp_path: Path, claim: str) ->
     workspace.mkdir()
     (workspace / "link").symlink_to(tmp_path)
     events = run(workspace, prompt_for([claim]))
-    assert [event["type"] for event in events] == ["start", "skip", "result"]
+    assert [event["type"] for event in events] == ["start", "activity", "result"]
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["link", "workspace"]
 
 
@@ -92,7 +92,7 @@ def test_a_prompt_without_an_item_claims_nothing(tmp_path: Path, prompt: str) ->
 
 def test_the_output_says_that_it_is_a_demo(tmp_path: Path) -> None:
     events = run(tmp_path, prompt_for(["a.txt"]))
-    assert events[0] == {"type": "start", "session": "session-1", "label": "demo agent (no model, no cost)"}
-    assert events[1] == {"type": "edit", "path": "a.txt"}
-    assert events[2]["message"].startswith("This is the demo agent (no model, no cost).")
+    assert events[0] == {"type": "start", "session": "session-1", "label": LABEL}
+    assert events[1] == {"type": "activity", "text": "edit a.txt"}
+    assert events[2]["message"].startswith(f"This is the {LABEL}.")
     assert events[2]["message"].endswith("\nMARKER")

@@ -1,0 +1,55 @@
+"""Which agents there are by themselves, and how any agent is made from its settings."""
+
+from __future__ import annotations
+
+import os
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from whilly.adapters.command.agent import CommandAgent
+from whilly.adapters.command.descriptor import load_descriptor, parse_descriptor
+from whilly.adapters.command.environment import PASSED, pick_environment
+from whilly.adapters.demo.agent import DemoAgent
+from whilly.domain.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from whilly.ports.agent import Agent
+
+PACKAGED = {"claude": "claude/agent.toml"}
+"""Kind → its descriptor, beside this module."""
+
+KINDS = ("claude", "command", "demo")
+
+
+def make_agent(
+    name: str, table: Mapping[str, object], environ: Mapping[str, str], env_pass: Sequence[str] = ()
+) -> Agent:
+    """The agent of this name.
+
+    Args:
+        name: a name of `KINDS`, or any other for a command of the user's own.
+        table: its settings, without those that are not set: the keys of `AgentDescriptor`, and `kind` (empty is the
+            name itself if it is one of `KINDS`, else `command`).
+        environ: the environment that its processes may get an allowed part of.
+        env_pass: more names that are allowed.
+
+    Raises:
+        ConfigError: the settings do not describe an agent.
+    """
+    changes = dict(table)
+    kind = str(changes.pop("kind", "") or (name if name in KINDS else "command"))
+    if kind not in KINDS:
+        message = f"agents.{name}: unknown kind {kind!r}"
+        raise ConfigError(message, remedy=f"known: {', '.join(KINDS)}")
+    if kind == "demo":
+        return DemoAgent(env=pick_environment(environ, PASSED))
+    if kind in PACKAGED:
+        descriptor = load_descriptor(Path(str(files("whilly.adapters").joinpath(PACKAGED[kind]))), changes)
+    else:
+        descriptor = parse_descriptor(name, changes)
+    passed = (*descriptor.env_pass, *env_pass)
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    return CommandAgent(descriptor.model_copy(update={"env_pass": passed}), environ, is_root=is_root)

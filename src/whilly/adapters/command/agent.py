@@ -1,0 +1,156 @@
+"""CommandAgent: drives any agent CLI that a descriptor describes."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from datetime import timedelta
+from importlib import import_module
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, cast, final
+
+from typing_extensions import override
+
+from whilly.adapters.command.environment import PASSED, pick_environment
+from whilly.adapters.command.probe import ask_version
+from whilly.adapters.command.template import render_argv
+from whilly.domain.errors import ConfigError, Unavailable
+from whilly.domain.session import AgentFacts, AgentHealth, Launch
+from whilly.ports.agent import Agent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from whilly.adapters.command.descriptor import AgentDescriptor
+    from whilly.domain.session import SessionRequest
+    from whilly.ports.agent import SessionReader
+
+DIALECTS = {
+    "text": "whilly.adapters.command.text:TextSessionReader",
+    "jsonl": "whilly.adapters.command.jsonl:JsonlSessionReader",
+    "claude": "whilly.adapters.claude.reader:ClaudeSessionReader",
+}
+"""Output dialect → the reader's class, made with the descriptor."""
+
+PROMPT_FILE = "prompt.md"
+"""Where, in the attempt's home, the process that starts a session leaves what it has on standard input."""
+
+MAX_ARGUMENT = 128 * 1024 - 1
+"""Bytes of one argument; Linux allows no more (MAX_ARG_STRLEN, with the final NUL)."""
+
+
+@final
+class CommandAgent(Agent):
+    """One agent CLI, as its descriptor says.
+
+    Args:
+        environ: where the allowed environment variables are taken from.
+        is_root: whether agents will run as root.
+        probe_limit: how long the program may take to say its version.
+    """
+
+    def __init__(
+        self,
+        descriptor: AgentDescriptor,
+        environ: Mapping[str, str],
+        *,
+        is_root: bool = False,
+        probe_limit: timedelta = timedelta(seconds=20),
+    ) -> None:
+        self._descriptor = descriptor
+        self._probe_limit = probe_limit
+        self._env = {
+            **pick_environment(environ, (*PASSED, *descriptor.env_pass, *descriptor.login_env)),
+            **descriptor.env_set,
+            **(descriptor.env_set_as_root if is_root else {}),
+        }
+        module, _, name = DIALECTS[descriptor.output].partition(":")
+        self._reader = cast("Callable[[AgentDescriptor], SessionReader]", getattr(import_module(module), name))
+
+    @override
+    def facts(self) -> AgentFacts:
+        about = self._descriptor
+        return AgentFacts(
+            name=about.name,
+            label=about.label or about.name,
+            can_resume=about.can_resume,
+            reports_usage=about.output != "text",
+            reports_cost=about.cost != "unknown",
+            remedy=about.login or about.install,
+        )
+
+    @override
+    async def probe(self) -> AgentHealth:
+        about = self._descriptor
+        program = self._find_program()
+        if program is None:
+            return AgentHealth(program="", problem=f"{self._program_name} is not installed", remedy=about.install)
+        try:
+            version = await ask_version((program, *about.version_args), self._env, self._probe_limit)
+        except Unavailable as error:
+            return AgentHealth(program=program, problem=error.message, remedy=about.install)
+        is_logged_in = self._find_login()
+        problem = "not logged in" if is_logged_in is False else ""
+        remedy = about.login if problem else ""
+        return AgentHealth(program=program, version=version, is_logged_in=is_logged_in, problem=problem, remedy=remedy)
+
+    @override
+    def launch(self, request: SessionRequest) -> Launch:
+        about = self._descriptor
+        program = self._find_program()
+        if program is None:
+            message = f"agent {about.name}: {self._program_name} is not installed"
+            raise ConfigError(message, remedy=about.install or f"install it, or set agents.{about.name}.program")
+        # The first argument is the program's name, or {program}: both mean the resolved path.
+        argv = (program, *render_argv(about.argv[1:], self._values(request, program)), *about.extra_args)
+        argv = tuple(argument.replace("\x00", "") for argument in argv)
+        if any(len(argument.encode(errors="replace")) > MAX_ARGUMENT for argument in argv):
+            message = f"agent {about.name}: an argument is longer than a command line allows"
+            raise ConfigError(message, remedy="give it the prompt by {prompt_file} or on standard input")
+        stdin = None if "prompt" in about.placeholders else request.prompt
+        return Launch(argv=argv, cwd=request.workspace, env=self._env, stdin=stdin)
+
+    @override
+    def reader(self) -> SessionReader:
+        return self._reader(self._descriptor)
+
+    @property
+    def _program_name(self) -> str:
+        first = self._descriptor.argv[0]
+        return self._descriptor.program or (first if isinstance(first, str) else first[0])
+
+    def _find_program(self) -> str | None:
+        found = shutil.which(self._program_name, path=self._env.get("PATH", ""))
+        return str(Path(found).absolute()) if found else None
+
+    def _find_login(self) -> bool | None:
+        about = self._descriptor
+        if not about.login_env and not about.login_files:
+            return None
+        if any(self._env.get(name) for name in about.login_env):
+            return True
+        places = [each for each in map(Template, about.login_files) if set(each.get_identifiers()) <= set(self._env)]
+        if places and Path(places[0].safe_substitute(self._env)).is_file():
+            return True
+        # macOS keeps logins in its keychain, which cannot be looked into without asking the user.
+        return None if sys.platform == "darwin" else False
+
+    def _values(self, request: SessionRequest, program: str) -> dict[str, str]:
+        about = self._descriptor
+        cost = request.max_cost_usd
+        return {
+            "program": program,
+            "prompt": request.prompt,
+            "prompt_file": str(Path(request.home) / PROMPT_FILE),
+            "workspace": request.workspace,
+            "home": request.home,
+            "id": request.attempt,
+            "model": request.model,
+            "session": request.resume or request.session,
+            "new_session": "" if request.resume else request.session,
+            "resume": request.resume or "",
+            "max_turns": str(request.max_turns) if request.max_turns > 0 else "",
+            "max_cost": "" if cost is None else f"{cost:f}",
+            "permission": about.permissions.get("safe" if about.safe else "free", ""),
+        }

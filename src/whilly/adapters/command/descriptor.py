@@ -1,0 +1,98 @@
+"""AgentDescriptor: everything that tells one agent CLI from another, as data (TOML)."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from whilly.adapters.command.template import Argument, find_placeholders
+from whilly.domain.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class AgentDescriptor(BaseModel):
+    """One agent CLI."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    name: str = Field(min_length=1, description="What people call it in settings and plans.")
+    label: str = Field(default="", description="What views show; empty is the name.")
+    argv: tuple[Argument, ...] = Field(
+        min_length=1, description="The command line; a list inside it is left out when a placeholder in it is empty."
+    )
+    program: str = Field(default="", description="Name or path of the program; empty is the first argument.")
+    extra_args: tuple[str, ...] = Field(default=(), description="More arguments, as they are, put last.")
+    output: Literal["text", "jsonl", "claude"] = Field(
+        default="text", description="How to read standard output: plain text, Whilly's JSON lines, Claude Code's."
+    )
+    cost: Literal["unknown", "free", "reported"] = Field(
+        default="unknown", description="Whether a session's cost is known: never, always zero, or as the output says."
+    )
+    safe: bool = Field(default=False, description="Which of the two `permissions` is in force.")
+    permissions: Mapping[Literal["free", "safe"], str] = Field(
+        default_factory=dict, description="The values of the placeholder {permission}."
+    )
+    env_pass: tuple[str, ...] = Field(default=(), description="More variables that it may see; `NAME*` is a prefix.")
+    env_set: Mapping[str, str] = Field(default_factory=dict, description="Variables that it is given.")
+    env_set_as_root: Mapping[str, str] = Field(default_factory=dict, description="The same, only when run by root.")
+    version_args: tuple[str, ...] = Field(default=("--version",), description="Arguments that make it say its version.")
+    login_env: tuple[str, ...] = Field(default=(), description="Variables of which one is enough to be logged in.")
+    login_files: tuple[str, ...] = Field(
+        default=(), description="A file that shows a login: the first one here whose `$NAME` variables are all set."
+    )
+    install: str = Field(default="", description="The command that installs it.")
+    login: str = Field(default="", description="The command that mends a missing login.")
+
+    @property
+    def placeholders(self) -> frozenset[str]:
+        """The names in the command line's braces."""
+        return find_placeholders(self.argv)
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether the command line has a place for the session to go on with."""
+        return bool(self.placeholders & {"resume", "session"})
+
+
+def parse_descriptor(name: str, table: Mapping[str, object]) -> AgentDescriptor:
+    """The descriptor in this table, checked.
+
+    Raises:
+        ConfigError: it is not one; all that is wrong is named, with the nearest known names.
+    """
+    try:
+        descriptor = AgentDescriptor.model_validate({"name": name, **table})
+    except ValidationError as error:
+        wrong = "; ".join(_explain(tuple(each["loc"]), each["type"], each["msg"]) for each in error.errors())
+        message = f"agents.{name}: {wrong}"
+        raise ConfigError(message) from error
+    try:
+        find_placeholders(descriptor.argv)
+    except ConfigError as error:
+        message = f"agents.{name}.{error.message}"
+        raise ConfigError(message, remedy=error.remedy) from error
+    return descriptor
+
+
+def load_descriptor(path: Path, changes: Mapping[str, object] | None = None) -> AgentDescriptor:
+    """The descriptor in a TOML file, with some keys changed.
+
+    Raises:
+        ConfigError: it is not one.
+    """
+    table = tomllib.loads(path.read_text(encoding="utf-8"))
+    return parse_descriptor(str(table.pop("name")), {**table, **(changes or {})})
+
+
+def _explain(place: tuple[int | str, ...], kind: str, message: str) -> str:
+    where = ".".join(str(part) for part in place)
+    if kind != "extra_forbidden":
+        return f"{where}: {message}"
+    near = get_close_matches(str(place[-1]), AgentDescriptor.model_fields, n=1)
+    return f"unknown key {where}" + (f", did you mean {near[0]}?" if near else "")
