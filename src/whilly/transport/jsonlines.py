@@ -55,4 +55,5 @@ def get_money(data: object, key: str) -> Decimal | None:
         return None
     amount = Decimal(value)
     # The limit comes first: rounding a number with an absurd exponent raises.
-    return round(amount, 9) if amount.is_finite() and 0 <= amount < MAX_MONEY else None
+    is_sound = amount.is_finite() and 0 <= amount < MAX_MONEY
+    return round(amount, 9).normalize() + 0 if is_sound else None

@@ -38,8 +38,6 @@ NONE = (None, (0, 0), 0)
 DONE = Outcome.COMPLETED
 LATER = Outcome.UNAVAILABLE
 ENDED = Outcome.INTERRUPTED
-    "API Error: Request rejected (429) · This request would exceed your account's rate limit. Please try again later."
-)
 CASES = [
     *(
         Case(name, Exit(0), DONE, "", *OK, claims=True)

@@ -1,0 +1,58 @@
+"""Fixtures for tests with real agent CLIs; loaded by `pytest -p whilly.testing.plugin`.
+
+A test that asks for a program that is not there is skipped, with the reason and the remedy.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from whilly.testing.models.scripted import ScriptedModel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+AIMOCK = ".agents/node_modules/@copilotkit/aimock/dist/cli.js"
+REMEDY = "run scripts/install_agents.sh"
+
+
+@pytest.fixture(scope="session")
+def test_environment() -> Mapping[str, str]:
+    """The environment of the test run."""
+    return dict(os.environ)  # noqa: TID251  (where programs are is the test run's business, not the product's)
+
+
+@pytest.fixture(scope="session")
+def claude_program(test_environment: Mapping[str, str]) -> str:
+    """Path of the real Claude Code: `WHILLY_TEST_CLAUDE`, else the one in `claude_agent_sdk`, else on PATH."""
+    given = test_environment.get("WHILLY_TEST_CLAUDE")
+    package = find_spec("claude_agent_sdk")
+    bundled = Path(package.origin).parent / "_bundled" / "claude" if package and package.origin else None
+    choices = (given,) if given else (str(bundled) if bundled else None, "claude")
+    for choice in choices:
+        found = shutil.which(choice) if choice else None
+        if found:
+            return found
+    pytest.skip(f"no Claude Code: {given or 'neither claude_agent_sdk nor claude on PATH'} → {REMEDY}")
+
+
+@pytest.fixture(scope="session")
+def scripted_model(test_environment: Mapping[str, str], request: pytest.FixtureRequest) -> Callable[..., ScriptedModel]:
+    """The class `ScriptedModel` but for the paths of its programs, to be called with scripts.
+
+    The server's `cli.js` is at `WHILLY_TEST_AIMOCK`, else in `.agents/` of the repository.
+    """
+    cli = Path(test_environment.get("WHILLY_TEST_AIMOCK") or request.config.rootpath / AIMOCK)
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no node on PATH → install Node.js 20.15 or later")
+    if not cli.is_file():
+        pytest.skip(f"no scripted model server at {cli} → {REMEDY}")
+    return partial(ScriptedModel, str(cli), node=node)
