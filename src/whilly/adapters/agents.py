@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,7 +46,7 @@ def make_agent(
         message = f"agents.{name}: unknown kind {kind!r}"
         raise ConfigError(message, remedy=f"known: {', '.join(KINDS)}")
     if kind == "demo":
-        return DemoAgent(env=pick_environment(environ, PASSED))
+        return _make_demo(name, changes, environ)
     if kind in PACKAGED:
         descriptor = load_descriptor(Path(str(files("whilly.adapters").joinpath(PACKAGED[kind]))), changes)
     else:
@@ -53,3 +54,11 @@ def make_agent(
     passed = (*descriptor.env_pass, *env_pass)
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     return CommandAgent(descriptor.model_copy(update={"env_pass": passed}), environ, is_root=is_root)
+
+
+def _make_demo(name: str, table: Mapping[str, object], environ: Mapping[str, str]) -> DemoAgent:
+    unknown = sorted(set(table) - {"program"})
+    if unknown:
+        message = f"agents.{name}: {', '.join(unknown)} means nothing to the demo agent"
+        raise ConfigError(message, remedy="it has one key, program: the Python that runs it")
+    return DemoAgent(str(table.get("program") or sys.executable), env=pick_environment(environ, PASSED))

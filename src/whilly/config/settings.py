@@ -91,8 +91,20 @@ class AgentTable(Section):
         default=False,
         description="`claude` only: leave Claude Code's own permission rules on, instead of allowing every tool.",
     )
-    argv: tuple[str, ...] = Field(
-        default=(), description="`command` only: the whole command line, one template per argument."
+    argv: tuple[str | tuple[str, ...], ...] = Field(
+        default=(),
+        description=(
+            "`command` only: the whole command line, one template per argument; a list inside it is left out when a "
+            "placeholder in it is empty."
+        ),
+    )
+    output: Literal["text", "jsonl", "claude"] = Field(
+        default="text",
+        description="`command` only: how to read its output: plain text, Whilly's JSON lines, or Claude Code's.",
+    )
+    cost: Literal["unknown", "free", "reported"] = Field(
+        default="unknown",
+        description="`command` only: whether a session's cost is known: never, always zero, or as its output says.",
     )
     extra_args: tuple[str, ...] = Field(default=(), description="More arguments, put behind Whilly's own.")
 

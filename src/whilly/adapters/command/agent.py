@@ -18,6 +18,7 @@ from whilly.adapters.command.template import render_argv
 from whilly.domain.errors import ConfigError, Unavailable
 from whilly.domain.session import AgentFacts, AgentHealth, Launch
 from whilly.ports.agent import Agent
+from whilly.transport.process.records import STDIN_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,9 +33,6 @@ DIALECTS = {
     "claude": "whilly.adapters.claude.reader:ClaudeSessionReader",
 }
 """Output dialect → the reader's class, made with the descriptor."""
-
-PROMPT_FILE = "prompt.md"
-"""Where, in the attempt's home, the process that starts a session leaves what it has on standard input."""
 
 MAX_ARGUMENT = 128 * 1024 - 1
 """Bytes of one argument; Linux allows no more (MAX_ARG_STRLEN, with the final NUL)."""
@@ -142,7 +140,7 @@ class CommandAgent(Agent):
         return {
             "program": program,
             "prompt": request.prompt,
-            "prompt_file": str(Path(request.home) / PROMPT_FILE),
+            "prompt_file": str(Path(request.home) / STDIN_FILE),
             "workspace": request.workspace,
             "home": request.home,
             "id": request.attempt,

@@ -14,6 +14,7 @@ from whilly.domain.session import Exit, SessionRequest, claims_completion
 from whilly.ports.agent import Agent
 from whilly.testing.contracts.suite import ContractSuite
 from whilly.testing.sessions import Played, play_session
+from whilly.transport.process.records import STDIN_FILE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,8 +72,8 @@ class AgentContract(ContractSuite):
         workspace, home = tmp_path / "workspace", tmp_path / "home"
         workspace.mkdir()
         home.mkdir()
-        # Where a prompt file is used, whoever starts a session has put it there.
-        (home / "prompt.md").write_text(case.prompt, encoding="utf-8")
+        # Whoever starts a session has put its standard input there; a prompt file is that one.
+        (home / STDIN_FILE).write_text(case.prompt, encoding="utf-8")
         return SessionRequest(
             attempt=AttemptId("run-1/1"),
             prompt=case.prompt,

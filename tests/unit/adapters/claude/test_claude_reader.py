@@ -23,7 +23,7 @@ def line(**event: object) -> bytes:
 
 
 def init(key: str = "ANTHROPIC_API_KEY") -> bytes:
-    return line(type="system", subtype="init", cwd="/work", apiKeySource=key)
+    return line(type="system", subtype="init", cwd="/repo", apiKeySource=key)
 
 
 def message(
@@ -270,7 +270,7 @@ def test_a_passing_failure_is_not_fatal() -> None:
     ("block", "line"),
     [
         (tool("Bash", command="pytest -q\n  | tail"), "$ pytest -q | tail"),
-        (tool("Edit", file_path="/work/src/app.py"), "edit src/app.py"),
+        (tool("Edit", file_path="/repo/src/app.py"), "edit src/app.py"),
         (tool("Write", file_path="/elsewhere/a.py"), "write /elsewhere/a.py"),
         (tool("Read", file_path="a.py"), "read a.py"),
         (tool("Grep", pattern="def .*"), "search def .*"),

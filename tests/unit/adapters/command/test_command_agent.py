@@ -33,7 +33,7 @@ REQUEST = SessionRequest(
 )
 
 
-def make(name: str = "mytool", *, environ: Mapping[str, str] = ENV, **table: Any) -> Agent:
+def make(name: str = "mytool", *, environ: Mapping[str, str] = ENV, **table: object) -> Agent:
     return make_agent(name, table, environ)
 
 
@@ -43,7 +43,7 @@ def test_every_placeholder_has_its_value() -> None:
     permissions = {"free": "all", "safe": "some"}
     agent = make(argv=argv, program=sys.executable, permissions=permissions, extra_args=["--last", "{as it is}"])
     request = replace(REQUEST, model="m", max_turns=3, max_cost_usd=Decimal("0.50"))
-    values = ("/h/prompt.md", "/w", "/h", "run-1/2", "m", "s-1", "s-1", "3", "0.50", "all", "<>")
+    values = ("/h/stdin", "/w", "/h", "run-1/2", "m", "s-1", "s-1", "3", "0.50", "all", "<>")
     assert agent.launch(request).argv == (PYTHON, *values, "--last", "{as it is}")
 
 
@@ -172,7 +172,11 @@ async def test_a_file_that_is_no_program_is_a_finding(tmp_path: Path) -> None:
 async def test_the_first_login_file_that_can_be_is_the_one_that_counts(tmp_path: Path) -> None:
     (tmp_path / "home" / ".x").mkdir(parents=True)
     (tmp_path / "home" / ".x" / "login").touch()
-    table = {"argv": [sys.executable], "login_files": ["$X_DIR/login", "$HOME/.x/login"], "env_pass": ["X_DIR"]}
+    table: dict[str, Any] = {
+        "argv": [sys.executable],
+        "login_files": ["$X_DIR/login", "$HOME/.x/login"],
+        "env_pass": ["X_DIR"],
+    }
     home = {**ENV, "HOME": str(tmp_path / "home")}
     assert (await make(environ=home, **table).probe()).is_logged_in is True
     assert (await make(environ={**home, "X_DIR": str(tmp_path)}, **table).probe()).is_logged_in is not True
