@@ -81,36 +81,62 @@ class AgentSettings(Section):
 
 
 class AgentTable(Section):
-    """One agent CLI: `[agents.claude]`, `[agents.demo]`, or a name of your own for any command line."""
+    """One agent CLI: `[agents.claude]`, `[agents.demo]`, or a name of your own for any command line.
+
+    What is not set here is as the agent's own description has it.
+    """
 
     kind: Literal["", "claude", "demo", "command"] = Field(
         default="", description="How to drive it; empty is the table's own name, or `command` for any other name."
     )
-    program: str = Field(default="", description="The program, by name or path; empty is the agent's usual one.")
-    safe: bool = Field(
-        default=False,
-        description="`claude` only: leave Claude Code's own permission rules on, instead of allowing every tool.",
-    )
+    program: str = Field(default="", description="Name or path of the program; empty is the agent's usual one.")
     argv: tuple[str | tuple[str, ...], ...] = Field(
         default=(),
         description=(
-            "`command` only: the whole command line, one template per argument; a list inside it is left out when a "
-            "placeholder in it is empty."
+            "The whole command line, with `{placeholders}`; needed for a command of your own. "
+            "A list inside it is left out when a placeholder in it is empty."
         ),
     )
+    extra_args: tuple[str, ...] = Field(default=(), description="More arguments, as they are, put last.")
+    safe: bool = Field(
+        default=False, description="Leave the agent's own permission rules on, instead of allowing every tool."
+    )
+    permissions: Mapping[Literal["free", "safe"], str] = Field(
+        default_factory=dict, description="The values of the placeholder `{permission}`, without and with `safe`."
+    )
     output: Literal["text", "jsonl", "claude"] = Field(
-        default="text",
-        description="`command` only: how to read its output: plain text, Whilly's JSON lines, or Claude Code's.",
+        default="text", description="How to read standard output: plain text, Whilly's JSON lines, Claude Code's."
     )
     cost: Literal["unknown", "free", "reported"] = Field(
-        default="unknown",
-        description="`command` only: whether a session's cost is known: never, always zero, or as its output says.",
+        default="unknown", description="Whether a session's cost is known: never, always zero, or as the output says."
     )
-    extra_args: tuple[str, ...] = Field(default=(), description="More arguments, put behind Whilly's own.")
+    label: str = Field(default="", description="What views show; empty is the name.")
+    env_pass: tuple[VariableName, ...] = Field(
+        default=(), description="More environment variables that it may see; `NAME*` is every name that begins so."
+    )
+    env_set: Mapping[str, str] = Field(default_factory=dict, description="Variables that it is given.")
+    env_set_as_root: Mapping[str, str] = Field(
+        default_factory=dict, description="Variables that it is given when Whilly is run by root."
+    )
+    version_args: tuple[str, ...] = Field(
+        default=("--version",), description="Arguments that make it say its version, for `whilly doctor`."
+    )
+    login_env: tuple[VariableName, ...] = Field(
+        default=(), description="Variables of which one is enough to be logged in."
+    )
+    login_files: tuple[str, ...] = Field(
+        default=(), description="A file that shows a login: the first one here whose `$NAME` variables are all set."
+    )
+    install: str = Field(default="", description="The command that installs it, for messages.")
+    login: str = Field(default="", description="The command that mends a missing login, for messages.")
 
     def driver(self, name: str) -> str:
         """What drives the agent that this table describes under `name`: `claude`, `demo` or `command`."""
         return self.kind or (name if name in {"claude", "demo"} else "command")
+
+    def changes(self) -> dict[str, object]:
+        """What is set, and nothing else."""
+        return self.model_dump(exclude_unset=True)
 
 
 class RepositorySettings(Section):
