@@ -1,3 +1,277 @@
-"""The composition root: which adapter stands for which port."""
+"""The composition root: which adapter stands for which port, and how a repository's Whilly is put together.
+
+Imports that cost time are made where they are needed: what only reads must not pay for the engine.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from whilly.adapters.system.clock import SystemClock
+from whilly.config.environment import find_root
+from whilly.config.layers import Loaded, load_settings
+from whilly.config.pipelines import load_pipelines
+from whilly.domain.errors import ConfigError
+from whilly.domain.flow.brief import Profile, SessionLimits
+from whilly.ports.checkpoint import Checkpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import sqlalchemy as sa
+
+    from whilly.adapters.git.command import Git
+    from whilly.application.attempt_context import Ports, Rules
+    from whilly.config.settings import Settings
+    from whilly.domain.flow.pipeline import Pipeline
+    from whilly.engine.driver import Staff
+    from whilly.engine.engine import Engine
+    from whilly.engine.ledger import Ledger
+    from whilly.engine.planning import Planning
+    from whilly.engine.reading import Reading
+    from whilly.ports.agent import Agent
+    from whilly.ports.repository import Repository
+
+PASSED_VARIABLES = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TERM", "SHELL")
+"""What commands of the repository may see of the environment, beside what the settings add."""
+
+
+@dataclass(frozen=True)
+class Project:
+    """One repository's Whilly, put together piece by piece as it is asked for.
+
+    Attributes:
+        root: the work tree, absolute.
+    """
+
+    root: Path
+    loaded: Loaded
+    checkpoint: Checkpoint
+
+    @property
+    def settings(self) -> Settings:
+        """The configuration that counts."""
+        return self.loaded.settings
+
+    @property
+    def state(self) -> Path:
+        """Whilly's own directory in the repository."""
+        return self.root / ".whilly"
+
+    @cached_property
+    def clock(self) -> SystemClock:
+        """The machine's clock."""
+        return SystemClock()
+
+    @cached_property
+    def pipelines(self) -> Mapping[str, Pipeline]:
+        """All pipelines by name."""
+        return load_pipelines(self.state / "pipelines", max_attempts=self.settings.run.max_attempts)
+
+    @property
+    def database_url(self) -> str:
+        """Where the ledger is."""
+        return self.settings.storage.database_url or f"sqlite:///{self.state / 'whilly.db'}"
+
+    @property
+    def has_ledger(self) -> bool:
+        """Whether there is a ledger to read: nothing is made by asking."""
+        return bool(self.settings.storage.database_url) or (self.state / "whilly.db").exists()
+
+    @cached_property
+    def database(self) -> sa.Engine:
+        """The ledger's database, made and brought up to date if need be."""
+        from whilly.engine.database import migrate, open_database  # noqa: PLC0415  (costs 0.2 s)
+
+        self.prepare_state()
+        database = open_database(self.database_url)
+        migrate(database)
+        return database
+
+    def prepare_state(self) -> None:
+        """Make Whilly's directory; it keeps itself out of git."""
+        try:
+            self.state.mkdir(parents=True, exist_ok=True)
+            ignore = self.state / ".gitignore"
+            if not ignore.exists():
+                ignore.write_text("*\n", encoding="utf-8")
+        except OSError as error:
+            message = f"{self.state} cannot be written: {error.strerror}"
+            raise ConfigError(message, remedy="check the permissions and the free space of the disk") from error
+
+    @cached_property
+    def reading(self) -> Reading:
+        """Questions about the ledger."""
+        from whilly.engine.reading import Reading  # noqa: PLC0415  (costs 0.2 s)
+
+        return Reading(self.database, self.pipelines)
+
+    @cached_property
+    def recorder(self) -> Ledger:
+        """The ledger of a process that writes down what people say and starts nothing itself."""
+        from whilly.engine.ledger import Ledger  # noqa: PLC0415  (costs 0.2 s)
+
+        return Ledger(self.database, self.clock, self.pipelines, None, self.checkpoint)
+
+    def planning(self, ledger: Ledger | None = None) -> Planning:
+        """Changes to the items of plans."""
+        from whilly.engine.planning import Planning  # noqa: PLC0415  (costs 0.2 s)
+
+        return Planning(ledger or self.recorder, self.pipelines)
+
+    @cached_property
+    def git(self) -> Git:
+        """Git, with an environment made from nothing."""
+        from whilly.adapters.git.command import Git  # noqa: PLC0415  (asyncio costs time)
+
+        environ = self.loaded.environment
+        return Git(env={name: environ[name] for name in ("PATH", "HOME", "USERPROFILE") if name in environ})
+
+    @cached_property
+    def repository(self) -> Repository:
+        """The user's repository."""
+        from whilly.adapters.git.layout import Layout  # noqa: PLC0415  (asyncio costs time)
+        from whilly.adapters.git.repository import GitRepository  # noqa: PLC0415  (as above)
+
+        return GitRepository(self.git, Layout(self.root, self.state), self.clock)
+
+    @cached_property
+    def agents(self) -> Mapping[str, Agent]:
+        """All agents that the settings know, by name."""
+        from whilly.adapters.agents import KINDS, make_agent  # noqa: PLC0415  (asyncio costs time)
+
+        tables = {name: table.model_dump(exclude_unset=True) for name, table in self.settings.agents.items()}
+        names = sorted({*(kind for kind in KINDS if kind != "command"), *tables})
+        passed = self.settings.agent.env_pass
+        return {name: make_agent(name, tables.get(name, {}), self.loaded.environment, passed) for name in names}
+
+    def ports(self) -> Ports:
+        """The outside world, as this repository sees it."""
+        from whilly.adapters.git.layout import Layout  # noqa: PLC0415  (asyncio costs time)
+        from whilly.adapters.git.workspace import GitWorkspace  # noqa: PLC0415  (as above)
+        from whilly.adapters.process.sessions import ProcessSessions  # noqa: PLC0415  (as above)
+        from whilly.adapters.shell.checks import ShellChecks  # noqa: PLC0415  (as above)
+        from whilly.application.attempt_context import Ports  # noqa: PLC0415  (as above)
+
+        profile = self.settings.profile
+        return Ports(
+            repository=self.repository,
+            workspace=GitWorkspace(self.git, Layout(self.root, self.state), self.clock),
+            sessions=ProcessSessions(str(self.state)),
+            checks=ShellChecks(
+                env=pick(self.loaded.environment, (*PASSED_VARIABLES, *profile.env_pass)) | {"CI": "true"},
+                state=str(self.state),
+                time_limit=timedelta(seconds=profile.check_timeout_s or 10**8),
+                grace=timedelta(seconds=self.settings.agent.grace_s),
+            ),
+            agents=self.agents,
+            clock=self.clock,
+            checkpoint=self.checkpoint,
+        )
+
+    def engine(self) -> tuple[Engine, Ledger]:
+        """The engine and the ledger that it writes; importing durable execution costs over half a second."""
+        from whilly.engine.dispatch import Dispatch  # noqa: PLC0415  (as above)
+        from whilly.engine.driver import Driver  # noqa: PLC0415  (as above)
+        from whilly.engine.engine import Engine  # noqa: PLC0415  (as above)
+        from whilly.engine.ledger import Ledger  # noqa: PLC0415  (as above)
+
+        dispatch = Dispatch(self.database, self.database_url)
+        ledger = Ledger(self.database, self.clock, self.pipelines, dispatch.enqueue, self.checkpoint)
+        driver = Driver(ledger, self.reading, self.ports(), rules(self.settings), self._staff())
+        return Engine(ledger, self.reading, driver, dispatch, self.clock), ledger
+
+    def _staff(self) -> Staff:
+        from whilly.application.integrate_change import integrate_change  # noqa: PLC0415  (as above)
+        from whilly.application.run_session import run_session  # noqa: PLC0415  (as above)
+        from whilly.application.verify_change import verify_change  # noqa: PLC0415  (as above)
+        from whilly.engine.driver import Staff  # noqa: PLC0415  (as above)
+
+        return Staff(
+            handlers={"": run_session, "verify": verify_change, "integrate": integrate_change},
+            default_agent=self.settings.agent.name or "claude",
+            default_model=self.settings.agent.model,
+            reservation=self.settings.agent.reservation_usd,
+            branch_prefix=self.settings.repository.branch_prefix,
+            render=renderer(self.state / "prompts"),
+            attempts_root=self.state / "attempts",
+        )
+
+
+def open_project(
+    directory: Path, flags: Mapping[str, object] | None = None, checkpoint: Callable[[str], None] | None = None
+) -> Project:
+    """The Whilly of the repository around `directory`.
+
+    Raises:
+        ConfigError: not a git repository, or the configuration is wrong.
+    """
+    root = find_root(directory)
+    if root is None:
+        message = f"{directory} is not inside a git repository"
+        raise ConfigError(message, remedy="git init, or change to your repository")
+    return Project(root, load_settings(root, flags), checkpoint or _pass_by)
+
+
+def _pass_by(_name: str) -> None:
+    """In use, no moment is special."""
+
+
+def pick(environ: Mapping[str, str], names: tuple[str, ...]) -> dict[str, str]:
+    """The variables with these names; `NAME*` means all that begin so."""
+    exact = {name for name in names if not name.endswith("*")}
+    prefixes = tuple(name[:-1] for name in names if name.endswith("*"))
+    return {k: v for k, v in environ.items() if k in exact or (prefixes and k.startswith(prefixes))}
+
+
+def renderer(folder: Path) -> Callable[[str, Mapping[str, object]], str]:
+    """Fills prompt templates: those of `folder`, else the packaged ones; an unknown variable is an error."""
+    import jinja2  # noqa: PLC0415  (costs 0.1 s)
+
+    loader = jinja2.ChoiceLoader(
+        [jinja2.FileSystemLoader(folder), jinja2.PackageLoader("whilly.application", "prompts")]
+    )
+    environment = jinja2.Environment(  # noqa: S701  (the prompts are Markdown, not HTML)
+        loader=loader, undefined=jinja2.StrictUndefined, keep_trailing_newline=True
+    )
+
+    def render(name: str, values: Mapping[str, object]) -> str:
+        try:
+            return environment.get_template(f"{name}.md.j2").render(values)
+        except jinja2.TemplateError as error:
+            message = f"prompt template {name}.md.j2: {error}"
+            raise ConfigError(message, remedy=f"correct {folder / name}.md.j2") from error
+
+    return render
+
+
+def rules(settings: Settings) -> Rules:
+    """What the settings say about every attempt."""
+    from whilly.application.attempt_context import Rules  # noqa: PLC0415  (as above)
+
+    agent, profile = settings.agent, settings.profile
+    limits = SessionLimits(
+        attempt=_seconds(agent.attempt_timeout_s),
+        first_output=_seconds(agent.first_output_s),
+        silence=_seconds(agent.stall_s),
+        grace=timedelta(seconds=agent.grace_s),
+        max_turns=agent.max_turns,
+    )
+    return Rules(
+        profile=Profile(
+            setup=profile.commands("setup"),
+            verify=profile.commands("verify"),
+            repair_verify=profile.commands("repair_verify"),
+            allowed_paths=profile.allowed_paths,
+            forbidden_paths=profile.forbidden_paths,
+        ),
+        limits=limits,
+    )
+
+
+def _seconds(value: float) -> timedelta | None:
+    return timedelta(seconds=value) if value else None

@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from whilly.domain.flow.plan_run import StopReason
+from whilly.domain.work_item import ItemStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class ExitCode(IntEnum):
@@ -34,3 +41,19 @@ _MEANINGS = {
     ExitCode.INTERRUPTED: "Ended by Ctrl-C or SIGTERM.",
     ExitCode.BROKEN_PIPE: "The reader of the output went away (`whilly status | head -1`).",
 }
+
+
+_STOPS = {
+    StopReason.BUDGET: ExitCode.BUDGET,
+    StopReason.TIMEOUT: ExitCode.TIMEOUT,
+    StopReason.INTERRUPTED: ExitCode.INTERRUPTED,
+    StopReason.AUTH: ExitCode.INVALID,
+    StopReason.ITERATIONS: ExitCode.FAILED,
+}
+
+
+def run_exit_code(statuses: Iterable[ItemStatus], stop: StopReason | None) -> ExitCode:
+    """The one exit code of a run: done only if every item is, otherwise why it stopped, otherwise that it failed."""
+    if all(status is ItemStatus.DONE for status in statuses):
+        return ExitCode.DONE
+    return _STOPS[stop] if stop else ExitCode.FAILED

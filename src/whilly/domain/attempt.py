@@ -80,6 +80,7 @@ class AttemptResult:
         commit: the commit that holds the work so far: the attempt's own, or the merged one after integration.
         retry_at: when a limit resets, or the earliest time that a retry makes sense.
         outside_claims: changed paths outside the item's `key_files`.
+        is_deliberate: Whilly itself ended the attempt (a stop, the end of the run's time): it counts for nothing.
     """
 
     outcome: Outcome
@@ -90,3 +91,4 @@ class AttemptResult:
     evidence: Evidence | None = None
     retry_at: datetime | None = None
     outside_claims: tuple[str, ...] = field(default=())
+    is_deliberate: bool = False

@@ -40,6 +40,10 @@ class Repository(Protocol):
         """Path of the work tree in which this branch is checked out; None when it is nowhere."""
         ...
 
+    async def changed_paths(self, old: CommitId, new: CommitId) -> tuple[str, ...]:
+        """Repository-relative paths in which two commits differ, sorted; renames count as both paths."""
+        ...
+
     async def is_ancestor(self, older: CommitId, newer: CommitId) -> bool:
         """Whether `newer` contains `older`."""
         ...

@@ -105,6 +105,13 @@ class GitRepository(Repository):
         return None
 
     @override
+    async def changed_paths(self, old: CommitId, new: CommitId) -> tuple[str, ...]:
+        answer = await self._git.run(
+            self._layout.root, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--end-of-options", old, new
+        )
+        return tuple(sorted(answer.fields))
+
+    @override
     async def is_ancestor(self, older: CommitId, newer: CommitId) -> bool:
         answer = await self._git.run(self._layout.root, "merge-base", "--is-ancestor", older, newer, accept=(0, 1))
         return answer.code == 0

@@ -1,19 +1,13 @@
-"""A plan being worked on: who may start, when it stops, and what its exit code is."""
+"""A plan being worked on: who may start, and when it stops."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime
 from decimal import Decimal
-from enum import IntEnum, StrEnum
-from typing import TYPE_CHECKING
+from enum import StrEnum
 
-from whilly.domain.budget import Spend, grant, is_exhausted
+from whilly.domain.flow.budget import Spend, grant, is_exhausted
 from whilly.domain.ids import PlanId
-from whilly.domain.work_item import ItemStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class PlanPhase(StrEnum):
@@ -36,17 +30,6 @@ class StopReason(StrEnum):
     ITERATIONS = "iterations"
 
 
-class ExitCode(IntEnum):
-    """What a command's exit code says; the truth about all items."""
-
-    DONE = 0
-    UNFINISHED = 1
-    BUDGET = 2
-    TIMEOUT = 3
-    SETUP = 4
-    INTERRUPTED = 130
-
-
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What one `whilly run` may use.
@@ -55,14 +38,12 @@ class Limits:
         parallel: runs at the same time.
         budget: USD over the plan's whole life; None is no limit.
         reservation: USD that one attempt is expected to cost at most, and counts as when nobody knows.
-        deadline: when to stop; None is never.
         max_iterations: agent attempts that may be started; 0 is no limit.
     """
 
     parallel: int = 3
     budget: Decimal | None = None
     reservation: Decimal = Decimal(1)
-    deadline: datetime | None = None
     max_iterations: int = 0
 
 
@@ -72,6 +53,7 @@ class PlanRun:
 
     Attributes:
         number: how many times work on it was begun.
+        pipeline: the one that its runs go through.
         target: the branch that its items are integrated into.
         iterations: agent attempts started since work was last begun.
         is_warned: whether people were told that the budget is nearly gone.
@@ -81,6 +63,7 @@ class PlanRun:
     plan: PlanId
     phase: PlanPhase = PlanPhase.IDLE
     number: int = 0
+    pipeline: str = "solo"
     target: str = ""
     base: str = ""
     limits: Limits = Limits()
@@ -109,21 +92,17 @@ class Hold:
     stop: StopReason | None = None
 
 
-def admit(plan: PlanRun, spend: Spend, wanted: Decimal, now: datetime, *, is_agent: bool) -> Grant | Hold:
+def admit(plan: PlanRun, spend: Spend, wanted: Decimal, *, is_agent: bool) -> Grant | Hold:
     """Whether one more attempt may start now.
 
     Args:
         plan: its position.
         spend: what it has cost so far.
         wanted: USD that the attempt is expected to cost at most; 0 for one that costs nothing.
-        now: wall-clock time, UTC.
         is_agent: whether an agent is started; built-in actions cost nothing and need no money.
     """
     if plan.phase is not PlanPhase.ACTIVE:
         return Hold(f"work on the plan has stopped: {plan.stop}" if plan.stop else "nobody works on the plan")
-    limits = plan.limits
-    if limits.deadline is not None and now >= limits.deadline:
-        return Hold("the time is over", StopReason.TIMEOUT)
     return _admit_agent(plan, spend, wanted) if is_agent else Grant(Decimal(0))
 
 
@@ -152,24 +131,13 @@ def activate(plan: PlanRun, limits: Limits, *, base: str, target: str) -> PlanRu
     )
 
 
+def count_iteration(plan: PlanRun) -> PlanRun:
+    """One more agent attempt was started."""
+    return replace(plan, iterations=plan.iterations + 1)
+
+
 def stop(plan: PlanRun, reason: StopReason, remedy: str = "") -> PlanRun:
     """Nothing new starts from now on; the first reason stands."""
     if plan.phase is not PlanPhase.ACTIVE:
         return plan
     return replace(plan, phase=PlanPhase.STOPPING, stop=reason, remedy=remedy)
-
-
-def exit_code(statuses: Iterable[ItemStatus], stop_reason: StopReason | None) -> ExitCode:
-    """The one exit code of a run over all its items."""
-    if all(status is ItemStatus.DONE for status in statuses):
-        return ExitCode.DONE
-    return _STOP_CODES[stop_reason] if stop_reason else ExitCode.UNFINISHED
-
-
-_STOP_CODES = {
-    StopReason.BUDGET: ExitCode.BUDGET,
-    StopReason.TIMEOUT: ExitCode.TIMEOUT,
-    StopReason.INTERRUPTED: ExitCode.INTERRUPTED,
-    StopReason.AUTH: ExitCode.SETUP,
-    StopReason.ITERATIONS: ExitCode.UNFINISHED,
-}

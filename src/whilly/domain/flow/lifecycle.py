@@ -25,9 +25,9 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, assert_never
 
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome
-from whilly.domain.event import AttemptEnded, AttemptStarted, CancelRequested, Released, RunEvent
-from whilly.domain.pipeline import END, Pipeline, Stage
-from whilly.domain.run import Ending, Phase, Run, Wait
+from whilly.domain.flow.event import AttemptEnded, AttemptStarted, CancelRequested, Released, RunEvent
+from whilly.domain.flow.pipeline import END, Pipeline, Stage
+from whilly.domain.flow.run import Ending, Phase, Run, Wait
 from whilly.domain.work_item import ItemStatus
 
 if TYPE_CHECKING:
@@ -113,7 +113,6 @@ def _started(run: Run, event: AttemptStarted) -> Decision:
             phase=Phase.RUNNING,
             attempt=event.number,
             base=event.base or run.base,
-            session=event.session or run.session,
             not_before=None,
             wait=None,
         )
@@ -198,6 +197,8 @@ def _cancelled(run: Run, _stage: Stage, result: AttemptResult, _at: datetime) ->
 
 
 def _interrupted(run: Run, _stage: Stage, result: AttemptResult, _at: datetime) -> Run:
+    if result.is_deliberate:
+        return _requeue(run)
     if run.interruptions >= MAX_INTERRUPTIONS:
         return _end(run, ItemStatus.FAILED, f"interrupted {run.interruptions + 1} times in a row: {result.reason}")
     return replace(_requeue(run), interruptions=run.interruptions + 1)

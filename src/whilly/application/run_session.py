@@ -1,0 +1,117 @@
+"""An agent's attempt: workspace, prompt, session, and what it left."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from whilly.application.compose_prompt import compose_prompt
+from whilly.application.follow_session import follow_session
+from whilly.domain.attempt import AttemptResult, Outcome, Usage
+from whilly.domain.claims import outside
+from whilly.domain.errors import ConfigError, NotFound, Unavailable
+from whilly.domain.ids import SessionId
+from whilly.domain.session import SessionReport, SessionRequest, claims_completion
+from whilly.ports.sessions import SessionState
+
+if TYPE_CHECKING:
+    from whilly.application.attempt_context import AttemptContext
+    from whilly.domain.change import Saved
+    from whilly.domain.flow.brief import Brief
+    from whilly.domain.ids import CommitId
+    from whilly.ports.agent import Agent
+
+_UNSPENT = Usage(cost_usd=Decimal(0))
+_SESSIONS = uuid.UUID("5a7f0f4e-6b1c-5d53-9d2e-8f5e7c1a9b10")
+
+
+async def run_session(brief: Brief, context: AttemptContext) -> AttemptResult:
+    """Start the attempt's session, or find it as an earlier life of the engine left it, and see it to its end."""
+    agent = context.ports.agents[brief.agent]
+    sessions = context.ports.sessions
+    if await sessions.find(brief.home) is SessionState.ABSENT:
+        if halt := context.line.halt():
+            return AttemptResult(halt.outcome, halt.reason, usage=_UNSPENT, is_deliberate=True)
+        failed = await _start(brief, context, agent)
+        if failed:
+            return failed
+    report, halt = await follow_session(brief.home, agent.reader(), context)
+    context.ports.checkpoint("save:before")
+    saved = await context.ports.workspace.save(brief.run.id, brief.attempt, brief.base)
+    context.ports.checkpoint("save:after")
+    result = _judge(brief, report, saved)
+    if result.outcome is Outcome.COMPLETED and brief.stage.prompt == "repair" and brief.run.head is not None:
+        result = await _look_for_a_repair(brief, context, brief.run.head, result)
+    if halt:
+        result = replace(result, outcome=halt.outcome, reason=halt.reason, is_deliberate=True)
+    return result
+
+
+async def _start(brief: Brief, context: AttemptContext, agent: Agent) -> AttemptResult | None:
+    """Make the workspace ready and start the process; an attempt's result only when that cannot be done."""
+    ports = context.ports
+    try:
+        workspace = await ports.workspace.open(brief.run.id, brief.branch, brief.base)
+        if brief.stage.prompt == "resolve":
+            await ports.workspace.bring_in(brief.run.id, brief.base)
+        request = SessionRequest(
+            attempt=brief.attempt,
+            prompt=compose_prompt(brief, context.render),
+            workspace=workspace,
+            home=brief.home,
+            session=SessionId(str(uuid.uuid5(_SESSIONS, brief.attempt))),
+            resume=brief.run.session if agent.facts().can_resume else None,
+            model=brief.model,
+            max_cost_usd=brief.max_cost_usd,
+            max_turns=context.rules.limits.max_turns,
+        )
+        launch = agent.launch(request)
+        limits = context.rules.limits
+        launch = replace(launch, time_limit=launch.time_limit or limits.attempt, grace=launch.grace or limits.grace)
+        ports.checkpoint("start:before")
+        await ports.sessions.start(brief.attempt, brief.home, launch)
+        ports.checkpoint("start:after")
+    except Unavailable as error:
+        return AttemptResult(Outcome.UNAVAILABLE, str(error), usage=_UNSPENT)
+    except (NotFound, ConfigError) as error:
+        return AttemptResult(Outcome.CRASHED, str(error), usage=_UNSPENT)
+    return None
+
+
+async def _look_for_a_repair(
+    brief: Brief, context: AttemptContext, before: CommitId, result: AttemptResult
+) -> AttemptResult:
+    """A repair that changed nothing leaves the same failure; there is no need to run the checks to know."""
+    if result.commit is None or await context.ports.repository.changed_paths(before, result.commit):
+        return result
+    reason = "it claims that the failure is mended, but changed nothing"
+    return replace(result, outcome=Outcome.REJECTED, reason=reason, evidence=brief.run.evidence)
+
+
+def _judge(brief: Brief, report: SessionReport, saved: Saved) -> AttemptResult:
+    """A session's claim is worth what it left: the marker, a change, and no conflict forgotten."""
+    result = AttemptResult(
+        outcome=report.outcome,
+        reason=report.reason,
+        usage=report.usage,
+        session=report.session,
+        commit=saved.commit,
+        retry_at=report.retry_at,
+        outside_claims=outside(saved.paths, brief.item.key_files) if brief.item.key_files else (),
+    )
+    doubt = _doubt(report, saved) if report.outcome is Outcome.COMPLETED else ""
+    return replace(result, outcome=Outcome.NO_PROGRESS, reason=doubt) if doubt else result
+
+
+def _doubt(report: SessionReport, saved: Saved) -> str:
+    """Why a session that ended in order has not done its work; empty when it seems to have."""
+    if not claims_completion(report.final_message):
+        last = report.final_message.strip().splitlines()[-1:] or ["nothing"]
+        return f"it ended without claiming completion; its last words: {last[0][:200]}"
+    if saved.unresolved:
+        return f"conflict markers are left in {', '.join(saved.unresolved)}"
+    if not saved.paths:
+        return "it claims completion, but changed nothing"
+    return ""

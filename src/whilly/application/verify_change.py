@@ -1,0 +1,63 @@
+"""The verify stage: what a run has made, checked by Whilly on a clean checkout of that very commit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from whilly.domain.attempt import AttemptResult, Evidence, Outcome
+from whilly.domain.change import CheckCommand
+from whilly.domain.claims import outside
+
+if TYPE_CHECKING:
+    from whilly.application.attempt_context import AttemptContext
+    from whilly.domain.flow.brief import Brief, Profile
+    from whilly.domain.ids import CommitId
+
+
+async def verify_change(brief: Brief, context: AttemptContext) -> AttemptResult:
+    """Completed when the change stays within its paths and every command passes."""
+    commit = brief.run.head
+    if commit is None:
+        return AttemptResult(Outcome.REJECTED, "there is no commit to verify", evidence=Evidence("no commit"))
+    strayed = await _strayed(brief, context, commit)
+    failure = strayed or await check_commit(brief, context, commit)
+    if failure is not None:
+        return AttemptResult(Outcome.REJECTED, failure.summary, commit=commit, evidence=failure)
+    return AttemptResult(Outcome.COMPLETED, commit=commit)
+
+
+def commands_for(brief: Brief, profile: Profile) -> tuple[CheckCommand, ...]:
+    """What must pass: the profile's commands, then the item's own steps; nothing at all means nothing to set up."""
+    steps = tuple(CheckCommand(run=step, kind="test_step") for step in brief.item.test_steps)
+    first = profile.repair_verify if brief.run.rounds.get("repair") else ()
+    checks = (*first, *profile.verify, *steps)
+    return (*profile.setup, *checks) if checks else ()
+
+
+async def check_commit(brief: Brief, context: AttemptContext, commit: CommitId) -> Evidence | None:
+    """Run the commands on a clean checkout of `commit`; why they failed, or None."""
+    commands = commands_for(brief, context.rules.profile)
+    if not commands:
+        return None
+    name = f"{brief.run.id}-{brief.run.attempt}"
+    place = await context.ports.repository.checkout(commit, name)
+    try:
+        report = await context.ports.checks.run(brief.attempt, place, commands)
+    finally:
+        await context.ports.repository.discard(name)
+    return report.failure
+
+
+async def _strayed(brief: Brief, context: AttemptContext, commit: CommitId) -> Evidence | None:
+    profile = context.rules.profile
+    if not profile.allowed_paths and not profile.forbidden_paths:
+        return None
+    paths = await context.ports.repository.changed_paths(brief.base, commit)
+    stray = set(outside(paths, profile.allowed_paths) if profile.allowed_paths else ())
+    if profile.forbidden_paths:
+        stray |= set(paths) - set(outside(paths, profile.forbidden_paths))
+    if not stray:
+        return None
+    listed = ", ".join(sorted(stray)[:10])
+    summary = f"changed paths that the repository's profile does not allow: {listed}"
+    return Evidence(summary, fingerprint=f"stray:{sorted(stray)}", paths=tuple(sorted(stray)))

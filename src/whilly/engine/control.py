@@ -1,0 +1,60 @@
+"""What the running engine knows about being asked to stop, shared by the threads that ask and those that obey."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, final
+
+from whilly.domain.attempt import Outcome
+from whilly.domain.flow.brief import Halt
+from whilly.domain.flow.plan_run import StopReason
+
+if TYPE_CHECKING:
+    from whilly.domain.ids import PlanId, RunId
+
+_REASONS = {
+    StopReason.INTERRUPTED: "the run was interrupted",
+    StopReason.TIMEOUT: "the run's time was over",
+    StopReason.BUDGET: "the budget is spent",
+    StopReason.AUTH: "the agent is not logged in",
+}
+
+
+@final
+class Control:
+    """Stops of plans and ends of runs, as far as attempts under way must know."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._stops: dict[PlanId, Halt] = {}
+        self._ended: set[RunId] = set()
+
+    def stop(self, plan: PlanId, reason: StopReason) -> None:
+        """Attempts of this plan are to be ended, except when only no new ones may start."""
+        if reason not in _REASONS:
+            return
+        outcome = Outcome.OVER_BUDGET if reason is StopReason.BUDGET else Outcome.INTERRUPTED
+        with self._lock:
+            self._stops.setdefault(plan, Halt(outcome, _REASONS[reason]))
+
+    def hurry(self) -> None:
+        """Whatever is being ended is to be ended without grace."""
+        with self._lock:
+            self._stops = {plan: Halt(halt.outcome, halt.reason, at_once=True) for plan, halt in self._stops.items()}
+
+    def end(self, run: RunId) -> None:
+        """The ledger ended this run from outside."""
+        with self._lock:
+            self._ended.add(run)
+
+    def resume(self, plan: PlanId) -> None:
+        """Work on the plan has begun again."""
+        with self._lock:
+            self._stops.pop(plan, None)
+
+    def halt(self, plan: PlanId, run: RunId) -> Halt | None:
+        """Why attempts of this run are to be ended; None while they may go on."""
+        with self._lock:
+            if run in self._ended:
+                return Halt(Outcome.CANCELLED, "the run was cancelled")
+            return self._stops.get(plan)

@@ -1,0 +1,119 @@
+"""The database: SQLite inside `.whilly/` by default, Postgres by URL."""
+
+from __future__ import annotations
+
+import importlib
+import sqlite3
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from whilly.domain.errors import ConfigError, Unavailable
+from whilly.engine.tables import metadata
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+SQLITE_NEEDED = (3, 42)
+"""Durable execution asks SQLite for `unixepoch('subsec')` on Python 3.12 and later, which 3.42 brought."""
+
+PYTHON_3_12 = 0x030C0000
+
+REVISION = "0001"
+"""The schema that this code reads and writes; the newest file in `migrations/versions`."""
+
+
+def sqlite_module() -> ModuleType:
+    """The SQLite binding to use: Python's own, or `pysqlite3` where that one is too old.
+
+    Raises:
+        ConfigError: neither will do.
+    """
+    if sys.hexversion < PYTHON_3_12 or sqlite3.sqlite_version_info >= SQLITE_NEEDED:
+        return sqlite3
+    try:
+        return importlib.import_module("pysqlite3")
+    except ImportError:
+        message = f"Python {sys.version.split()[0]} is built against SQLite {sqlite3.sqlite_version}; 3.42 is needed"
+        raise ConfigError(message, remedy="pip install pysqlite3-binary, or use Python 3.11") from None
+
+
+def open_database(url: str) -> sa.Engine:
+    """An engine for `url`, with SQLite set up for several processes (WAL, immediate transactions, long waits).
+
+    Raises:
+        ConfigError: the URL or its driver is unusable.
+    """
+    try:
+        parsed = sa.make_url(url)
+        if parsed.get_backend_name() != "sqlite":
+            return sa.create_engine(parsed.set(drivername="postgresql+psycopg"), pool_pre_ping=True, pool_size=10)
+        engine = sa.create_engine(parsed, module=sqlite_module())
+    except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError, ImportError) as error:
+        message = f"storage.database_url cannot be used: {error}"
+        raise ConfigError(message, remedy="use sqlite:///PATH or postgresql://USER@HOST/DATABASE") from error
+    sa.event.listen(engine, "connect", _set_up_sqlite)
+    return engine
+
+
+def _set_up_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401  (either SQLite binding's connection)
+    connection.isolation_level = "IMMEDIATE"
+    for pragma in ("busy_timeout=30000", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}").close()
+
+
+def is_current(engine: sa.Engine) -> bool:
+    """Whether the ledger's schema is the one that this code uses."""
+    try:
+        with engine.connect() as tx:
+            return bool(tx.scalar(sa.text("SELECT version_num FROM alembic_version")) == REVISION)
+    except sa.exc.DatabaseError:
+        return False
+
+
+def _is_made_afresh(engine: sa.Engine) -> bool:
+    """Make a new ledger as the last migration leaves it; a test holds the two equal."""
+    try:
+        with engine.begin() as tx:
+            if sa.inspect(tx).has_table("plans"):
+                return False
+            metadata.create_all(tx)
+            tx.execute(sa.text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
+            tx.execute(sa.text("INSERT INTO alembic_version VALUES (:revision)"), {"revision": REVISION})
+    except sa.exc.DBAPIError as error:
+        message = f"the ledger cannot be opened: {error.orig}"
+        raise Unavailable(message, remedy="check the disk, the permissions and storage.database_url") from error
+    return True
+
+
+def migrate(engine: sa.Engine) -> None:
+    """Bring the ledger's schema up to date; quick when it is.
+
+    Raises:
+        Unavailable: the database cannot be reached or written.
+        ConfigError: it was written by a newer Whilly.
+    """
+    if is_current(engine) or _is_made_afresh(engine):
+        return
+    # Imported here: it costs half a second, and a schema is brought up to date once.
+    from alembic import command  # noqa: PLC0415  (as above)
+    from alembic.config import Config  # noqa: PLC0415  (as above)
+    from alembic.util.exc import CommandError  # noqa: PLC0415  (as above)
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
+    try:
+        with engine.begin() as tx:
+            config.attributes["connection"] = tx
+            command.upgrade(config, "head")
+    except CommandError as error:
+        message = f"the ledger was written by another version of Whilly: {error}"
+        raise ConfigError(message, remedy="upgrade Whilly, or move the ledger away") from error
+    except sa.exc.DBAPIError as error:
+        message = f"the ledger cannot be opened: {error.orig}"
+        raise Unavailable(message, remedy="check the disk, the permissions and storage.database_url") from error
+
+
+__all__ = ["is_current", "metadata", "migrate", "open_database", "sqlite_module"]

@@ -1,0 +1,73 @@
+"""Durable requests to drive a run: asked for in the ledger's own transaction, carried out at least once."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, final
+
+import sqlalchemy as sa
+from dbos import DBOS, DBOSClient, DBOSConfig, EnqueueOptions
+
+from whilly.domain.ids import RunId
+from whilly.engine import names
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+POLL_SECONDS = 0.05
+"""How often the queue is looked at while a plan is worked on; a run is asked for once, so this is paid once a task."""
+
+
+@final
+class Dispatch:
+    """The queue of runs to be driven, in the same database as the ledger."""
+
+    def __init__(self, database: sa.Engine, url: str) -> None:
+        logging.getLogger("dbos").setLevel(logging.ERROR)
+        self._database = database
+        self._url = url
+        self._client = DBOSClient(system_database_url=url, system_database_engine=database)
+
+    def enqueue(self, connection: sa.Connection, run: RunId, key: str) -> None:
+        """Ask for `run` to be driven; takes effect when the caller's transaction commits."""
+        options: EnqueueOptions = {
+            "workflow_name": names.DRIVE_WORKFLOW,
+            "queue_name": names.RUNS_QUEUE,
+            "workflow_id": key,
+        }
+        self._client.enqueue_in_transaction(connection, options, run)
+
+    def launch(self, drive: Callable[[RunId], Awaitable[None]]) -> None:
+        """Begin to carry out requests, those that an earlier process left unfinished included.
+
+        Args:
+            drive: takes a run as far as it goes now; must be safe to call again for the same run.
+        """
+        self._make_queue()
+        config: DBOSConfig = {
+            "name": names.APPLICATION,
+            "system_database_url": self._url,
+            "system_database_engine": self._database,
+            "log_level": "ERROR",
+            "application_version": names.APPLICATION_VERSION,
+            "executor_id": names.EXECUTOR,
+        }
+        DBOS(config=config)
+
+        @DBOS.workflow(name=names.DRIVE_WORKFLOW, max_recovery_attempts=None)
+        async def drive_run(run: str) -> None:
+            await drive(RunId(run))
+
+        DBOS.launch()
+
+    def _make_queue(self) -> None:
+        """A queue that is there at launch is served at once; one made later only when queues are next looked for."""
+        schema = None if self._database.dialect.name == "sqlite" else "dbos"
+        if not sa.inspect(self._database).has_table("workflow_status", schema=schema):
+            DBOS.migrate(self._url)
+        self._client.register_queue(names.RUNS_QUEUE, polling_interval_sec=POLL_SECONDS)
+
+    def close(self) -> None:
+        """Stop carrying out requests; what is unfinished is carried out next time."""
+        DBOS.destroy(workflow_completion_timeout_sec=0)
+        self._client.destroy()

@@ -1,0 +1,183 @@
+"""Drives runs: does what is due for a run, writes down what came of it, and looks again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from whilly.application.attempt_context import AttemptContext, Ports, Rules
+from whilly.application.close_run import close_run
+from whilly.application.live import Live, LiveAttempt
+from whilly.domain.attempt import AttemptResult, Outcome
+from whilly.domain.flow.brief import Brief
+from whilly.domain.flow.lifecycle import CloseRun, StartAttempt, due
+from whilly.domain.flow.plan_run import Hold, PlanPhase
+from whilly.engine.attempt_line import AttemptLine
+from whilly.engine.control import Control
+from whilly.engine.ledger import Ledger, Offer
+
+if TYPE_CHECKING:
+    from whilly.domain.flow.event import AttemptStarted
+    from whilly.domain.flow.run import Run
+    from whilly.domain.ids import RunId
+    from whilly.engine.reading import Position, Reading
+
+Handler = Callable[[Brief, AttemptContext], Awaitable[AttemptResult]]
+
+HOLD_SECONDS = 0.25
+"""How soon a run that may not go on asks again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Staff:
+    """Who does what.
+
+    Attributes:
+        handlers: by a stage's action; the empty name is the one for agents.
+        default_agent: for items that name none.
+        reservation: USD to set aside for an agent's attempt.
+        render: fills a prompt template.
+        attempts_root: holds the private directories of attempts.
+    """
+
+    handlers: Mapping[str, Handler]
+    default_agent: str
+    default_model: str
+    reservation: Decimal
+    branch_prefix: str
+    render: Callable[[str, Mapping[str, object]], str]
+    attempts_root: Path
+
+
+@final
+class Driver:
+    """Takes runs as far as they go. The same run is never driven twice at a time in one process."""
+
+    def __init__(self, ledger: Ledger, reading: Reading, ports: Ports, rules: Rules, staff: Staff) -> None:
+        self._ledger = ledger
+        self._reading = reading
+        self._ports = ports
+        self._rules = rules
+        self._staff = staff
+        self._driving: set[RunId] = set()
+        self._asked: set[RunId] = set()
+        self._lanes: dict[str, asyncio.Lock] = {}
+        self.control = Control()
+        self.live = Live()
+        self.failure: Exception | None = None
+
+    @property
+    def driving(self) -> frozenset[RunId]:
+        """The runs that are being driven by this process."""
+        return frozenset(self._driving)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no run is being driven by this process."""
+        return not self._driving
+
+    async def drive(self, run: RunId) -> None:
+        """Take a run as far as it goes now; asking twice is harmless."""
+        self._asked.add(run)
+        if run in self._driving:
+            return
+        self._driving.add(run)
+        try:
+            while run in self._asked:
+                self._asked.discard(run)
+                while await self._step(run):
+                    pass
+        except (SQLAlchemyError, OSError) as error:
+            # Without the ledger nothing may go on; whoever started the engine has to know.
+            self.failure = error
+        finally:
+            self._driving.discard(run)
+
+    async def _step(self, run_id: RunId) -> bool:
+        """Do what is due for the run; whether there may be more."""
+        position = await asyncio.to_thread(self._reading.position, run_id)
+        run = position.run
+        match due(run):
+            case StartAttempt():
+                return await self._start(position)
+            case CloseRun(keep_branch=keep_branch):
+                await close_run(run.id, self._ports, keep_branch=keep_branch)
+                await asyncio.to_thread(self._ledger.close_run, run.id, run.plan)
+                return False
+            case None if not run.is_ended and run.wait is None:
+                await self._attempt(position)
+                return True
+            case None:
+                return False
+
+    async def _start(self, position: Position) -> bool:
+        run = position.run
+        if position.plan.phase is not PlanPhase.ACTIVE:
+            return False
+        claim = await self._claim(position)
+        if isinstance(claim, Hold):
+            self.live.held(run.item, claim.reason)
+            if claim.stop:
+                self.control.stop(run.plan, claim.stop)
+            await asyncio.sleep(HOLD_SECONDS)
+        return True
+
+    async def _claim(self, position: Position) -> AttemptStarted | Hold:
+        run, stage = position.run, position.stage
+        agent = position.item.agent or self._staff.default_agent if stage.is_agent else ""
+        wanted = self._staff.reservation if stage.is_agent else Decimal(0)
+        base = None
+        if run.base is None or stage.prompt == "resolve":
+            base = await self._ports.repository.find_commit(f"refs/heads/{position.plan.target}")
+        return await asyncio.to_thread(self._ledger.claim, run.id, run.plan, Offer(agent, wanted, base=base))
+
+    async def _attempt(self, position: Position) -> None:
+        """Carry out the attempt that is under way on paper, whether or not it has begun for real."""
+        run, stage = position.run, position.stage
+        brief = self._brief(position)
+        line = AttemptLine(run, self._ledger, self._reading, self.control, self.live)
+        context = AttemptContext(self._ports, self._rules, line, self._staff.render)
+        started = LiveAttempt(run.item, run.attempt, stage.name, brief.agent, position.started_at, brief.home)
+        self.live.started(started)
+        handler = self._staff.handlers[stage.action]
+        try:
+            if stage.action == "integrate":
+                async with self._lane(position.plan.target):
+                    result = await handler(brief, context)
+            else:
+                result = await handler(brief, context)
+        except Exception as error:  # noqa: BLE001  (the outermost scope of an effect: every attempt ends with an outcome)
+            result = AttemptResult(Outcome.CRASHED, f"{type(error).__name__}: {error}")
+        finally:
+            self.live.ended(run.item)
+        await self._finish(run, result, brief.agent)
+
+    async def _finish(self, run: Run, result: AttemptResult, agent: str) -> None:
+        remedy = self._ports.agents[agent].facts().remedy if agent else ""
+        await asyncio.to_thread(self._ledger.end_attempt, run.id, run.plan, run.attempt, result, remedy)
+
+    def _lane(self, target: str) -> asyncio.Lock:
+        return self._lanes.setdefault(target, asyncio.Lock())
+
+    def _brief(self, position: Position) -> Brief:
+        run, stage = position.run, position.stage
+        return Brief(
+            run=run,
+            stage=stage,
+            item=position.item,
+            home=str(self._staff.attempts_root / run.id / str(run.attempt)),
+            branch=f"{self._staff.branch_prefix}{run.item}",
+            target=position.plan.target,
+            agent=position.agent,
+            model=position.item.model or self._staff.default_model,
+            max_cost_usd=position.reserved if position.plan.limits.budget is not None else None,
+            spent_usd=position.spent,
+            candidate=position.candidate,
+            instructions=position.instructions,
+        )

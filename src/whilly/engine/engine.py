@@ -1,0 +1,98 @@
+"""The engine of one process: runs are driven from `launch` to `close`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, final
+
+from whilly.domain.errors import Unavailable
+from whilly.domain.flow.plan_run import PlanPhase, StopReason
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from whilly.application.live import Live
+    from whilly.domain.flow.plan_run import Limits
+    from whilly.domain.ids import PlanId
+    from whilly.engine.dispatch import Dispatch
+    from whilly.engine.driver import Driver
+    from whilly.engine.ledger import Ledger
+    from whilly.engine.reading import Glance, Reading
+    from whilly.ports.clock import Clock
+
+
+@final
+class Engine:
+    """Works on one plan at a time. All methods are called from one thread; the work is done in others."""
+
+    def __init__(self, ledger: Ledger, reading: Reading, driver: Driver, dispatch: Dispatch, clock: Clock) -> None:
+        self._ledger = ledger
+        self._reading = reading
+        self._driver = driver
+        self._dispatch = dispatch
+        self._clock = clock
+        self._plan: PlanId | None = None
+        self._version = 0
+        self._deadline: float | None = None
+
+    @property
+    def live(self) -> Live:
+        """What is happening right now."""
+        return self._driver.live
+
+    def begin(self, plan: PlanId, limits: Limits, *, base: str, target: str, timeout: timedelta | None = None) -> None:
+        """Begin to work on `plan`, or go on where it was left."""
+        self._plan = plan
+        self._deadline = self._clock.monotonic() + timeout.total_seconds() if timeout else None
+        self._driver.control.resume(plan)
+        self._dispatch.launch(self._driver.drive)
+        self._ledger.begin(plan, limits, base=base, target=target)
+
+    def tick(self) -> bool:
+        """Look at the clock and at what others have said; whether there is still something to do.
+
+        Raises:
+            Unavailable: the ledger cannot be written any more.
+        """
+        plan = self._require_plan()
+        if self._driver.failure is not None:
+            message = f"the ledger cannot be written: {self._driver.failure}"
+            raise Unavailable(
+                message, remedy="free disk space, then run the same command again"
+            ) from self._driver.failure
+        if self._deadline is not None and self._clock.monotonic() >= self._deadline:
+            self._deadline = None
+            self.stop(StopReason.TIMEOUT)
+        glance = self._reading.glance(plan, self._driver.driving)
+        if glance.version != self._version:
+            self._version = glance.version
+            self._obey(glance)
+        return glance.phase is not PlanPhase.IDLE or not self._driver.is_idle
+
+    def _obey(self, glance: Glance) -> None:
+        plan = self._require_plan()
+        if glance.stop is not None and glance.phase is not PlanPhase.ACTIVE:
+            self._driver.control.stop(plan, glance.stop)
+        for run in glance.ended:
+            self._driver.control.end(run)
+        if self._ledger.is_changed_by_others(plan, glance.version) and glance.phase is PlanPhase.ACTIVE:
+            self._ledger.refresh(plan)
+
+    def stop(self, reason: StopReason) -> None:
+        """Nothing new starts, agents get TERM and their grace, work in progress is saved."""
+        plan = self._require_plan()
+        self._ledger.stop(plan, reason)
+        self._driver.control.stop(plan, reason)
+
+    def hurry(self) -> None:
+        """What is being ended is ended without grace."""
+        self._driver.control.hurry()
+
+    def close(self) -> None:
+        """Stop driving; what is unfinished goes on with the next `begin`."""
+        self._dispatch.close()
+
+    def _require_plan(self) -> PlanId:
+        if self._plan is None:
+            message = "the engine has no plan yet"
+            raise RuntimeError(message)
+        return self._plan

@@ -1,0 +1,240 @@
+"""The ledger: what has happened, written down before anything follows from it.
+
+Every public method is one transaction. It locks the plan's row, so that changes to one plan come one after the other
+whoever makes them; it may be called from any thread.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Protocol, final
+
+from whilly.domain.attempt import AttemptResult, Outcome
+from whilly.domain.flow import event as events
+from whilly.domain.flow import plan_run
+from whilly.domain.flow.event import AttemptEnded, AttemptStarted, CancelRequested, Released
+from whilly.domain.flow.lifecycle import StartAttempt, decide, due
+from whilly.domain.flow.plan_run import Grant, Hold, Limits, PlanRun, StopReason
+from whilly.domain.flow.run import Phase, Run
+from whilly.domain.ids import CommitId, ItemId, PlanId, RunId, SessionId
+from whilly.engine import codec
+from whilly.engine.plan_unit import SLOT_PHASES, PlanUnit, Sources
+from whilly.engine.transaction import Transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import sqlalchemy as sa
+
+    from whilly.domain.flow.pipeline import Pipeline
+    from whilly.domain.plan import Plan
+    from whilly.domain.schedule import Frontier
+    from whilly.ports.checkpoint import Checkpoint
+    from whilly.ports.clock import Clock
+
+
+class Enqueue(Protocol):
+    """Asks for a run to be driven, as part of a transaction."""
+
+    def __call__(self, connection: sa.Connection, run: RunId, key: str, /) -> None:
+        """Ask; the same key twice is one request."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What the driver knows about the attempt that it wants to start.
+
+    Attributes:
+        agent: empty for a built-in action.
+        wanted: USD that it is expected to cost at most.
+        remedy: what to do when its agent cannot log in.
+    """
+
+    agent: str = ""
+    wanted: Decimal = Decimal(0)
+    session: SessionId | None = None
+    base: CommitId | None = None
+
+
+@final
+class Ledger:
+    """Moves runs and plans by what has happened to them.
+
+    Args:
+        pipelines: by name; the plan's own is the one that its runs go through.
+        enqueue: None for a process that records what people say, but starts nothing.
+    """
+
+    def __init__(
+        self,
+        database: sa.Engine,
+        clock: Clock,
+        pipelines: Mapping[str, Pipeline],
+        enqueue: Enqueue | None,
+        checkpoint: Checkpoint,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._pipelines = pipelines
+        self._enqueue = enqueue
+        self._checkpoint = checkpoint
+        self._frontiers: dict[PlanId, tuple[int, Frontier]] = {}
+        self._written: dict[PlanId, int] = {}
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def unit(self, name: str, plan: PlanId) -> Iterator[PlanUnit]:
+        """A change to `plan`; what follows from it is drawn when the block ends, and all of it is committed or none."""
+        self._checkpoint(f"{name}:before")
+        with self._lock:
+            frontier: Frontier | None = None
+            with self._database.begin() as connection:
+                tx = Transaction(connection, self._clock.now())
+                state, version = tx.plans.lock(plan)
+                known = self._frontiers.pop(plan, None)
+                at_hand = known[1] if known and known[0] == version - 1 else None
+                unit = PlanUnit(tx, state, at_hand, self._sources(tx, state, version))
+                yield unit
+                frontier = unit.finish()
+                self._checkpoint(f"{name}:inside")
+            self._written[plan] = version
+            if frontier is not None:
+                self._frontiers[plan] = (version, frontier)
+        self._checkpoint(f"{name}:after")
+
+    def _sources(self, tx: Transaction, state: PlanRun, version: int) -> Sources:
+        return Sources(
+            pipeline=self._pipelines[state.pipeline],
+            definition=lambda: tx.plans.definition(state.plan),
+            enqueue=lambda run, number: self._ask(tx, run, f"{run.id}/{number}/{version}"),
+            may_start=self._enqueue is not None,
+        )
+
+    def _ask(self, tx: Transaction, run: Run, key: str) -> None:
+        if self._enqueue is not None:
+            self._enqueue(tx.connection, run.id, key)
+
+    def put_plan(self, plan: Plan) -> None:
+        """Store a plan's definition; a new one begins idle and without items."""
+        with self._lock, self._database.begin() as connection:
+            Transaction(connection, self._clock.now()).plans.put(plan)
+
+    def begin(self, plan: PlanId, limits: Limits, *, base: str, target: str) -> None:
+        """Work on the plan begins, or begins again where it was: open runs are driven on, new ones are started."""
+        with self.unit("begin", plan) as unit:
+            unit.state = plan_run.activate(unit.state, limits, base=base, target=target)
+            unit.note(
+                "plan_begun", number=unit.state.number, parallel=limits.parallel, budget=limits.budget, target=target
+            )
+            unit.watch_budget()
+            for run in unit.tx.runs.open(plan):
+                unit.drive(run)
+
+    def claim(self, run_id: RunId, plan: PlanId, offer: Offer) -> AttemptStarted | Hold:
+        """Start the run's next attempt on paper: its number, its money. Only then may anything start for real."""
+        with self.unit("claim", plan) as unit:
+            run = unit.tx.runs.get(run_id)
+            step = due(run)
+            if not isinstance(step, StartAttempt):
+                return Hold("nothing is due for this run")
+            verdict = self._admit(unit, run, step, offer)
+            if isinstance(verdict, Hold):
+                if verdict.stop:
+                    unit.stop(verdict.stop)
+                return verdict
+            return self._start(unit, run, offer, verdict.reserved)
+
+    def _admit(self, unit: PlanUnit, run: Run, step: StartAttempt, offer: Offer) -> Grant | Hold:
+        if step.not_before and step.not_before > unit.tx.now:
+            return Hold(run.wait.reason if run.wait else "it is too early")
+        slots = unit.state.limits.parallel
+        if run.phase is Phase.WAITING and unit.tx.runs.count(run.plan, *SLOT_PHASES) >= slots:
+            return Hold(f"all {slots} slots are taken")
+        spent = unit.tx.attempts.spend(run.plan)
+        return plan_run.admit(unit.state, spent, offer.wanted, is_agent=bool(offer.agent))
+
+    def _start(self, unit: PlanUnit, run: Run, offer: Offer, reserved: Decimal) -> AttemptStarted:
+        event = AttemptStarted(
+            number=run.attempt + 1,
+            stage=run.stage,
+            at=unit.tx.now,
+            agent=offer.agent,
+            session=offer.session,
+            base=offer.base,
+            reserved=reserved,
+        )
+        self._apply(unit, run, event)
+        unit.tx.attempts.start(run, event)
+        if offer.agent:
+            unit.state = plan_run.count_iteration(unit.state)
+        return event
+
+    def end_attempt(self, run_id: RunId, plan: PlanId, number: int, result: AttemptResult, remedy: str = "") -> Run:
+        """An attempt has come to its outcome. Its cost counts even when the attempt no longer does."""
+        with self.unit("end_attempt", plan) as unit:
+            unit.tx.attempts.end(run_id, number, result)
+            run = self._apply(unit, unit.tx.runs.get(run_id), AttemptEnded(number, result, unit.tx.now))
+            if result.outcome is Outcome.AUTH_FAILED:
+                unit.stop(StopReason.AUTH, remedy)
+            unit.watch_budget()
+            return run
+
+    def _apply(self, unit: PlanUnit, run: Run, event: events.RunEvent) -> Run:
+        """Let `decide` say what the event means, and store both."""
+        decision = decide(run, event, self._pipelines[run.pipeline])
+        kind = next(name for name, of in events.type_names.items() if isinstance(event, of))
+        unit.tx.append(f"{kind}_refused" if decision.refusal else kind, run.plan, codec.dump(event), run=run)
+        if not decision.refusal:
+            unit.move(run, decision.run)
+        return decision.run
+
+    def keep_candidate(self, run: RunId, plan: PlanId, number: int, commit: CommitId) -> None:
+        """An attempt is about to make `commit` the target's head."""
+        with self.unit("keep_candidate", plan) as unit:
+            unit.tx.attempts.keep_candidate(run, number, commit)
+
+    def is_changed_by_others(self, plan: PlanId, version: int) -> bool:
+        """Whether `version` of the plan is newer than the last that was written here."""
+        return version > self._written.get(plan, 0)
+
+    def refresh(self, plan: PlanId) -> None:
+        """Somebody else has changed the plan: start what may start now, go on with what was released."""
+        with self.unit("refresh", plan) as unit:
+            for run in unit.tx.runs.open(plan):
+                if due(run) is not None:
+                    unit.drive(run)
+
+    def close_run(self, run: RunId, plan: PlanId) -> None:
+        """An ended run's workspace was put away."""
+        with self.unit("close_run", plan) as unit:
+            unit.tx.runs.close(run)
+
+    def stop(self, plan: PlanId, reason: StopReason, remedy: str = "") -> None:
+        """Nothing new starts; what runs is to be ended."""
+        with self.unit("stop", plan) as unit:
+            unit.stop(reason, remedy)
+
+    def cancel(self, plan: PlanId, item: ItemId, by: str, reason: str = "") -> str:
+        """A person does not want the item any more; empty, or why that cannot be."""
+        with self.unit("cancel", plan) as unit:
+            return self._person_says(unit, item, CancelRequested(by, unit.tx.now, reason))
+
+    def release(self, plan: PlanId, item: ItemId, by: str, note: str = "") -> str:
+        """A person lets a waiting run go on; empty, or why that cannot be."""
+        with self.unit("release", plan) as unit:
+            return self._person_says(unit, item, Released(by, unit.tx.now, note))
+
+    def _person_says(self, unit: PlanUnit, item: ItemId, event: CancelRequested | Released) -> str:
+        run = unit.tx.runs.find_current(unit.state.plan, item)
+        if run is None:
+            return f"{item} has no run"
+        decision = decide(run, event, self._pipelines[run.pipeline])
+        if not decision.refusal:
+            self._apply(unit, run, event)
+            if not decision.run.is_ended:
+                unit.drive(decision.run)
+        return decision.refusal

@@ -1,0 +1,120 @@
+"""Changes to what a plan holds: import it, try items again, start all over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+from whilly.domain.flow.event import CancelRequested, Released
+from whilly.domain.flow.lifecycle import decide
+from whilly.domain.ids import ItemId
+from whilly.domain.work_item import ItemStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from whilly.domain.flow.pipeline import Pipeline
+    from whilly.domain.ids import PlanId
+    from whilly.domain.plan import Plan
+    from whilly.engine.ledger import Ledger
+    from whilly.engine.plan_unit import PlanUnit
+
+RETRIABLE = (ItemStatus.FAILED, ItemStatus.BLOCKED, ItemStatus.SKIPPED, ItemStatus.HUMAN_LOOP)
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What importing a plan changed."""
+
+    added: tuple[ItemId, ...]
+    dropped: tuple[ItemId, ...]
+
+
+@final
+class Planning:
+    """Changes to the items of plans."""
+
+    def __init__(self, ledger: Ledger, pipelines: Mapping[str, Pipeline]) -> None:
+        self._ledger = ledger
+        self._pipelines = pipelines
+
+    def import_plan(self, plan: Plan) -> Imported:
+        """Make the ledger's items those of `plan`. A known item keeps the ledger's status, whatever the file says."""
+        self._ledger.put_plan(plan)
+        with self._ledger.unit("import", plan.id) as unit:
+            known = unit.tx.items.statuses(plan.id)
+            wanted = {item.id: place for place, item in enumerate(plan.items)}
+            added = [item for item in wanted if item not in known]
+            dropped = [item for item in known if item not in wanted]
+            unit.tx.items.add(plan.id, [_new_row(plan, item, wanted[item]) for item in added])
+            for place, item in enumerate(known):
+                if item in wanted and wanted[item] != place:
+                    unit.tx.items.move(plan.id, item, wanted[item])
+            for item in dropped:
+                self._end_run(unit, item, "it is not in the plan any more")
+            unit.tx.items.drop(plan.id, dropped)
+            unit.forget_frontier()
+            self._unblock(unit)
+            if added or dropped:
+                unit.note("plan_imported", added=len(added), dropped=dropped)
+            return Imported(tuple(added), tuple(dropped))
+
+    def retry(self, plan: PlanId, item: ItemId, by: str, note: str = "") -> str:
+        """Let an item that failed, was skipped or waits for a person go on; empty, or why that cannot be."""
+        with self._ledger.unit("retry", plan) as unit:
+            status = dict(unit.tx.items.statuses(plan)).get(item)
+            run = unit.tx.runs.find_current(plan, item)
+            if status is None:
+                return f"there is no {item} in the plan"
+            if run is not None and not run.is_ended:
+                decision = decide(run, Released(by, unit.tx.now, note), self._pipelines[run.pipeline])
+                if not decision.refusal:
+                    unit.move(run, decision.run)
+                    unit.note("released", run=run, by=by, note=note)
+                return decision.refusal
+            if status not in RETRIABLE:
+                return f"{item} is {status}; only failed, blocked, skipped and waiting items can be tried again"
+            unit.tx.items.set(plan, [(item, ItemStatus.PENDING, "")])
+            unit.note("retry_requested", item=item, by=by, note=note)
+            unit.forget_frontier()
+            self._unblock(unit)
+            return ""
+
+    def reset(self, plan: PlanId) -> int:
+        """Every item is pending again; what was spent and what has happened stays. How many were not pending."""
+        with self._ledger.unit("reset", plan) as unit:
+            changed = [
+                item for item, status in unit.tx.items.statuses(plan).items() if status is not ItemStatus.PENDING
+            ]
+            for item in changed:
+                self._end_run(unit, item, "the plan was reset")
+            unit.tx.items.set(plan, [(item, ItemStatus.PENDING, "") for item in changed])
+            unit.note("plan_reset", items=len(changed))
+            unit.forget_frontier()
+            return len(changed)
+
+    def _end_run(self, unit: PlanUnit, item: ItemId, reason: str) -> None:
+        run = unit.tx.runs.find_current(unit.state.plan, item)
+        if run is None or run.is_ended:
+            return
+        decision = decide(run, CancelRequested("whilly", unit.tx.now, reason), self._pipelines[run.pipeline])
+        unit.tx.runs.store(decision.run)
+        unit.note("run_ended", run=run, reason=reason)
+
+    def _unblock(self, unit: PlanUnit) -> None:
+        """Look again at every blocked item: only those that still cannot start stay blocked."""
+        plan = unit.state.plan
+        unit.tx.items.set(
+            plan, [(item, ItemStatus.PENDING, "") for item in unit.tx.items.find(plan, ItemStatus.BLOCKED)]
+        )
+        blocked = unit.frontier.blocked
+        unit.tx.items.set(plan, [(item, ItemStatus.BLOCKED, why) for item, why in blocked])
+
+
+def _new_row(plan: Plan, item: ItemId, position: int) -> Mapping[str, object]:
+    """A new item begins as its file says, but nobody can be working on it yet."""
+    status = plan.statuses.get(item, ItemStatus.PENDING)
+    if status in {ItemStatus.IN_PROGRESS, ItemStatus.BLOCKED}:
+        status = ItemStatus.PENDING
+    reason = "" if status is ItemStatus.PENDING else f"{status} in the plan file"
+    return {"id": item, "position": position, "status": status, "reason": reason}

@@ -1,0 +1,274 @@
+"""Reads the ledger; never starts the engine, never locks anything."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, final
+
+import sqlalchemy as sa
+
+from whilly.domain.attempt import AttemptResult
+from whilly.domain.errors import RuleViolation
+from whilly.domain.flow.pipeline import Pipeline, Stage
+from whilly.domain.flow.plan_run import PlanPhase, PlanRun, StopReason
+from whilly.domain.flow.run import Phase, Run
+from whilly.domain.ids import CommitId, ItemId, PlanId, RunId
+from whilly.domain.plan import Plan
+from whilly.domain.work_item import ItemStatus, WorkItem
+from whilly.engine import codec
+from whilly.engine.tables import attempts, events, plans, runs, spend, work_items
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Everything about a run that driving it needs.
+
+    Attributes:
+        agent: of the attempt under way; empty when none is, or it is a built-in action.
+        reserved: USD, for the attempt under way.
+        spent: USD, by all earlier attempts of the run.
+        candidate: what the attempt under way was about to make the target's head.
+    """
+
+    run: Run
+    stage: Stage
+    item: WorkItem
+    plan: PlanRun
+    started_at: datetime
+    agent: str = ""
+    reserved: Decimal = Decimal(0)
+    spent: Decimal = Decimal(0)
+    candidate: CommitId | None = None
+    instructions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRow:
+    """One attempt, as people see it.
+
+    Attributes:
+        cost: USD that it counts; None while it is under way.
+        basis: `reported` by the agent, or `reserved` when nobody knows.
+    """
+
+    run: RunId
+    number: int
+    stage: str
+    agent: str
+    started_at: datetime
+    ended_at: datetime | None
+    result: AttemptResult | None
+    session: str | None
+    reserved: Decimal | None
+    cost: Decimal | None
+    basis: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRow:
+    """One item and where it stands."""
+
+    item: WorkItem
+    status: ItemStatus
+    reason: str
+    run: Run | None
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """One event of the timeline; `data` is its JSON."""
+
+    id: int
+    run: str | None
+    item: str | None
+    type: str
+    at: datetime
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRow:
+    """One plan and where it stands."""
+
+    id: PlanId
+    name: str
+    source: str
+    state: PlanRun
+    version: int
+    begun_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """As much of a plan as the engine has to look at all the time.
+
+    Attributes:
+        ended: of the runs that were asked about, those that have ended.
+    """
+
+    phase: PlanPhase
+    stop: StopReason | None
+    version: int
+    ended: tuple[RunId, ...]
+
+
+@final
+class Reading:
+    """Questions about the ledger."""
+
+    def __init__(self, database: sa.Engine, pipelines: Mapping[str, Pipeline]) -> None:
+        self._database = database
+        self._pipelines = pipelines
+        self._items: dict[PlanId, dict[ItemId, WorkItem]] = {}
+        self._plans: dict[PlanId, tuple[str, Plan]] = {}
+
+    def plans(self) -> list[PlanRow]:
+        """All plans, the one that was worked on last first."""
+        columns = (plans.c.id, plans.c.name, plans.c.source, plans.c.state, plans.c.version, plans.c.begun_at)
+        query = sa.select(*columns).order_by(sa.func.coalesce(plans.c.begun_at, plans.c.created_at).desc())
+        with self._database.connect() as tx:
+            return [
+                PlanRow(PlanId(r.id), r.name, r.source, codec.load(PlanRun, r.state), r.version, r.begun_at)
+                for r in tx.execute(query)
+            ]
+
+    def definition(self, plan: PlanId) -> Plan:
+        """The plan, as imported."""
+        with self._database.connect() as tx:
+            return self._definition(tx, plan)
+
+    def position(self, run_id: RunId) -> Position:
+        """Everything about a run that driving it needs.
+
+        Raises:
+            RuleViolation: there is no such run.
+        """
+        query = (
+            sa.select(runs.c.state, runs.c.created_at, plans.c.state.label("plan"))
+            .join(plans)
+            .where(runs.c.id == run_id)
+        )
+        with self._database.connect() as tx:
+            row = tx.execute(query).one_or_none()
+            if row is None:
+                message = f"run {run_id} is not in the ledger"
+                raise RuleViolation(message)
+            run = codec.load(Run, row.state)
+            plan = self._definition(tx, run.plan)
+            current, spent = self._money(tx, run)
+            return Position(
+                run=run,
+                stage=self._pipelines[run.pipeline].stages[run.stage],
+                item=self._item(plan, run.item),
+                plan=codec.load(PlanRun, row.plan),
+                started_at=current.started_at if current else row.created_at,
+                agent=current.agent if current else "",
+                reserved=(current.reserved if current else None) or Decimal(0),
+                spent=spent,
+                candidate=current.candidate if current else None,
+                instructions=plan.instructions,
+            )
+
+    def is_current(self, run: RunId, number: int) -> bool:
+        """Whether this attempt is the one that the ledger wants."""
+        with self._database.connect() as tx:
+            text = tx.scalar(sa.select(runs.c.state).where(runs.c.id == run))
+        return text is not None and _is_under_way(codec.load(Run, text), number)
+
+    def items(self, plan: PlanId) -> list[ItemRow]:
+        """A plan's items, in its order."""
+        columns = (work_items.c.id, work_items.c.status, work_items.c.reason, runs.c.state)
+        query = sa.select(*columns).outerjoin(runs, work_items.c.run == runs.c.id).where(work_items.c.plan == plan)
+        with self._database.connect() as tx:
+            of = self._definition(tx, plan)
+            return [
+                ItemRow(
+                    self._item(of, ItemId(row.id)),
+                    ItemStatus(row.status),
+                    row.reason,
+                    codec.load(Run, row.state) if row.state else None,
+                )
+                for row in tx.execute(query.order_by(work_items.c.position))
+            ]
+
+    def attempts(self, plan: PlanId, item: ItemId | None = None) -> list[AttemptRow]:
+        """Attempts of a plan, or of one of its items, in order."""
+        money = sa.and_(spend.c.run == attempts.c.run, spend.c.number == attempts.c.number)
+        query = sa.select(attempts, spend.c.reserved, spend.c.settled, spend.c.basis).outerjoin(spend, money)
+        query = query.join(runs, runs.c.id == attempts.c.run).where(runs.c.plan == plan)
+        if item is not None:
+            query = query.where(runs.c.item == item)
+        with self._database.connect() as tx:
+            return [_attempt(row) for row in tx.execute(query.order_by(attempts.c.started_at, attempts.c.number))]
+
+    def events(self, plan: PlanId, item: ItemId | None = None, after: int = 0) -> list[EventRow]:
+        """What has happened to a plan, or to one of its items, oldest first."""
+        query = sa.select(events).where((events.c.plan == plan) & (events.c.id > after)).order_by(events.c.id)
+        if item is not None:
+            query = query.where(events.c.item == item)
+        with self._database.connect() as tx:
+            return [EventRow(r.id, r.run, r.item, r.type, r.at, r.data) for r in tx.execute(query)]
+
+    def counts(self, plan: PlanId) -> dict[ItemStatus, int]:
+        """How many items have each status."""
+        query = sa.select(work_items.c.status, sa.func.count()).where(work_items.c.plan == plan)
+        with self._database.connect() as tx:
+            return {ItemStatus(status): n for status, n in tx.execute(query.group_by(work_items.c.status))}
+
+    def glance(self, plan: PlanId, driven: Collection[RunId]) -> Glance:
+        """Where the plan stands, and which of the runs that are being driven have ended."""
+        with self._database.connect() as tx:
+            row = tx.execute(sa.select(plans.c.state, plans.c.version).where(plans.c.id == plan)).one()
+            gone = sa.select(runs.c.id).where(runs.c.id.in_(list(driven)) & (runs.c.phase == Phase.ENDED))
+            ended = tuple(RunId(name) for name in tx.scalars(gone)) if driven else ()
+        state = codec.load(PlanRun, row.state)
+        return Glance(state.phase, state.stop, row.version, ended)
+
+    def _definition(self, tx: sa.Connection, plan: PlanId) -> Plan:
+        digest = tx.scalar(sa.select(plans.c.digest).where(plans.c.id == plan))
+        known = self._plans.get(plan)
+        if known is not None and known[0] == digest:
+            return known[1]
+        text = tx.scalar(sa.select(plans.c.definition).where(plans.c.id == plan))
+        if digest is None or text is None:
+            message = f"plan {plan} is not in the ledger"
+            raise RuleViolation(message, remedy="whilly run PLAN")
+        definition = codec.load(Plan, text)
+        self._plans[plan] = (digest, definition)
+        self._items[plan] = {item.id: item for item in definition.items}
+        return definition
+
+    def _item(self, plan: Plan, item: ItemId) -> WorkItem:
+        return self._items[plan.id].get(item) or WorkItem(item, "(not in the plan any more)")
+
+    def _money(self, tx: sa.Connection, run: Run) -> tuple[Any, Decimal]:
+        total = sa.select(sa.func.sum(sa.func.coalesce(spend.c.settled, 0))).where(spend.c.run == run.id)
+        spent = Decimal(int(tx.scalar(total) or 0)) / 1_000_000
+        money = sa.and_(spend.c.run == attempts.c.run, spend.c.number == attempts.c.number)
+        columns = (attempts.c.started_at, attempts.c.agent, attempts.c.candidate, spend.c.reserved)
+        query = sa.select(*columns).outerjoin(spend, money)
+        where = (attempts.c.run == run.id) & (attempts.c.number == run.attempt) & attempts.c.outcome.is_(None)
+        return tx.execute(query.where(where)).one_or_none(), spent
+
+
+def _is_under_way(run: Run, number: int) -> bool:
+    return run.phase is Phase.RUNNING and run.attempt == number
+
+
+def _attempt(row: sa.Row[Any]) -> AttemptRow:
+    return AttemptRow(
+        run=RunId(row.run),
+        number=row.number,
+        stage=row.stage,
+        agent=row.agent,
+        started_at=row.started_at,
+        ended_at=row.ended_at,
+        result=codec.load(AttemptResult, row.result) if row.result else None,
+        session=row.session,
+        reserved=row.reserved,
+        cost=row.settled,
+        basis=row.basis,
+    )

@@ -1,0 +1,255 @@
+"""One transaction on the ledger: rows in and out as domain values. No rules here."""
+
+from __future__ import annotations
+
+import hashlib
+from decimal import Decimal
+from typing import TYPE_CHECKING, final
+
+import sqlalchemy as sa
+
+from whilly.domain.attempt import AttemptResult, Usage
+from whilly.domain.errors import RuleViolation
+from whilly.domain.flow.budget import Spend, settle
+from whilly.domain.flow.plan_run import PlanRun
+from whilly.domain.flow.run import Phase, Run
+from whilly.domain.ids import CommitId, ItemId, PlanId, RunId
+from whilly.domain.plan import Plan
+from whilly.domain.work_item import ItemStatus
+from whilly.engine import codec
+from whilly.engine.tables import attempts, events, plans, runs, spend, work_items
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    from whilly.domain.flow.event import AttemptStarted
+
+
+@final
+class PlanRows:
+    """Plans: their definition and their position."""
+
+    def __init__(self, connection: sa.Connection, now: datetime) -> None:
+        self.connection = connection
+        self.now = now
+
+    def lock(self, plan: PlanId) -> tuple[PlanRun, int]:
+        """The plan's position and its new version; its row is locked until this transaction ends.
+
+        Raises:
+            RuleViolation: there is no such plan.
+        """
+        # An update comes first: SQLite takes no lock for a select, and Postgres needs no other statement.
+        lock = sa.update(plans).where(plans.c.id == plan).values(version=plans.c.version + 1)
+        row = self.connection.execute(lock.returning(plans.c.state, plans.c.version)).one_or_none()
+        if row is None:
+            message = f"plan {plan} is not in the ledger"
+            raise RuleViolation(message, remedy="whilly run PLAN")
+        return codec.load(PlanRun, row.state), row.version
+
+    def store(self, state: PlanRun) -> None:
+        """Store a plan's position."""
+        values = {"state": codec.dump(state), "phase": state.phase}
+        self.connection.execute(sa.update(plans).where(plans.c.id == state.plan).values(values))
+
+    def mark_begun(self, plan: PlanId) -> None:
+        """Work on the plan begins now."""
+        self.connection.execute(sa.update(plans).where(plans.c.id == plan).values(begun_at=self.now, ended_at=None))
+
+    def mark_ended(self, plan: PlanId) -> None:
+        """Work on the plan has ended now."""
+        self.connection.execute(sa.update(plans).where(plans.c.id == plan).values(ended_at=self.now))
+
+    def put(self, plan: Plan) -> None:
+        """Store a plan's definition; a new one begins idle."""
+        definition = codec.dump(plan)
+        digest = hashlib.sha256(definition.encode()).hexdigest()
+        values = {"name": plan.name, "source": plan.source, "definition": definition, "digest": digest}
+        if self.connection.execute(sa.update(plans).where(plans.c.id == plan.id).values(values)).rowcount:
+            return
+        state = PlanRun(plan.id)
+        fresh = {"id": plan.id, "state": codec.dump(state), "phase": state.phase, "version": 1, "created_at": self.now}
+        self.connection.execute(sa.insert(plans).values(**fresh, **values))
+
+    def definition(self, plan: PlanId) -> Plan:
+        """The plan's items, as imported."""
+        text = self.connection.scalar(sa.select(plans.c.definition).where(plans.c.id == plan))
+        return codec.load(Plan, text or "")
+
+
+@final
+class ItemRows:
+    """Items of plans: their status and their place."""
+
+    def __init__(self, connection: sa.Connection, now: datetime) -> None:
+        self.connection = connection
+        self.now = now
+
+    def statuses(self, plan: PlanId) -> dict[ItemId, ItemStatus]:
+        """Every item's status, in the order of the plan; an item whose run waits for a person is still in progress."""
+        query = sa.select(work_items.c.id, work_items.c.status, work_items.c.run).where(work_items.c.plan == plan)
+        rows = self.connection.execute(query.order_by(work_items.c.position))
+        waiting = ItemStatus.HUMAN_LOOP
+        return {
+            ItemId(r.id): ItemStatus.IN_PROGRESS if r.run and r.status == waiting else ItemStatus(r.status)
+            for r in rows
+        }
+
+    def find(self, plan: PlanId, *wanted: ItemStatus) -> list[ItemId]:
+        """Items that have one of these statuses."""
+        query = sa.select(work_items.c.id).where((work_items.c.plan == plan) & work_items.c.status.in_(wanted))
+        return [ItemId(name) for name in self.connection.scalars(query.order_by(work_items.c.position))]
+
+    def set(self, plan: PlanId, changes: Iterable[tuple[ItemId, ItemStatus, str]]) -> None:
+        """Give items a status and its reason."""
+        rows = [{"of_plan": plan, "of_id": i, "status": s, "reason": r} for i, s, r in changes]
+        if rows:
+            where = (work_items.c.plan == sa.bindparam("of_plan")) & (work_items.c.id == sa.bindparam("of_id"))
+            self.connection.execute(sa.update(work_items).where(where), rows)
+
+    def add(self, plan: PlanId, rows: list[Mapping[str, object]]) -> None:
+        """Insert items: `id`, `position`, `status`, `reason`."""
+        if rows:
+            self.connection.execute(sa.insert(work_items), [{"plan": plan, **row} for row in rows])
+
+    def move(self, plan: PlanId, item: ItemId, position: int) -> None:
+        """Give an item another place in the order."""
+        where = (work_items.c.plan == plan) & (work_items.c.id == item)
+        self.connection.execute(sa.update(work_items).where(where).values(position=position))
+
+    def drop(self, plan: PlanId, items: Iterable[ItemId]) -> None:
+        """Forget items that are not in the plan any more; their runs and events stay."""
+        where = (work_items.c.plan == plan) & work_items.c.id.in_(list(items))
+        self.connection.execute(sa.delete(work_items).where(where))
+
+
+@final
+class RunRows:
+    """Runs: their position."""
+
+    def __init__(self, connection: sa.Connection, now: datetime) -> None:
+        self.connection = connection
+        self.now = now
+
+    def get(self, run: RunId) -> Run:
+        """A run's position.
+
+        Raises:
+            RuleViolation: there is no such run.
+        """
+        text = self.connection.scalar(sa.select(runs.c.state).where(runs.c.id == run))
+        if text is None:
+            message = f"run {run} is not in the ledger"
+            raise RuleViolation(message)
+        return codec.load(Run, text)
+
+    def add(self, run: Run) -> None:
+        """Store a new run and make it its item's current one."""
+        values = {"id": run.id, "plan": run.plan, "item": run.item, "is_closed": False, "created_at": self.now}
+        self.connection.execute(sa.insert(runs).values(**values, **_position(run)))
+        where = (work_items.c.plan == run.plan) & (work_items.c.id == run.item)
+        change = {"run": run.id, "status": ItemStatus.IN_PROGRESS, "reason": ""}
+        self.connection.execute(sa.update(work_items).where(where).values(change))
+
+    def store(self, run: Run) -> None:
+        """Store a run's new position."""
+        values = _position(run) | ({"ended_at": self.now} if run.is_ended else {})
+        self.connection.execute(sa.update(runs).where(runs.c.id == run.id).values(**values))
+
+    def close(self, run: RunId) -> None:
+        """Remember that an ended run's workspace was put away."""
+        self.connection.execute(sa.update(runs).where(runs.c.id == run).values(is_closed=True))
+
+    def find_current(self, plan: PlanId, item: ItemId) -> Run | None:
+        """The newest run of an item."""
+        query = sa.select(runs.c.state).join(work_items, work_items.c.run == runs.c.id)
+        text = self.connection.scalar(query.where((work_items.c.plan == plan) & (work_items.c.id == item)))
+        return codec.load(Run, text) if text else None
+
+    def open(self, plan: PlanId) -> list[Run]:
+        """Runs that have not ended, or whose workspace is still there."""
+        query = sa.select(runs.c.state).where((runs.c.plan == plan) & (runs.c.is_closed == sa.false()))
+        return [codec.load(Run, text) for text in self.connection.scalars(query.order_by(runs.c.created_at, runs.c.id))]
+
+    def count(self, plan: PlanId, *phases: Phase) -> int:
+        """How many runs of the plan are in one of these phases."""
+        query = (
+            sa.select(sa.func.count()).select_from(runs).where((runs.c.plan == plan) & (runs.c.is_closed == sa.false()))
+        )
+        return self.connection.scalar(query.where(runs.c.phase.in_(phases))) or 0
+
+    def count_of(self, plan: PlanId, item: ItemId) -> int:
+        """How many runs an item has had."""
+        query = sa.select(sa.func.count()).select_from(runs).where((runs.c.plan == plan) & (runs.c.item == item))
+        return self.connection.scalar(query) or 0
+
+
+@final
+class AttemptRows:
+    """Attempts: how they ended and what they cost."""
+
+    def __init__(self, connection: sa.Connection, now: datetime) -> None:
+        self.connection = connection
+        self.now = now
+
+    def start(self, run: Run, event: AttemptStarted) -> None:
+        """Store an attempt and its reservation."""
+        key = {"run": run.id, "number": event.number}
+        values = {"stage": event.stage, "agent": event.agent, "session": event.session, "started_at": event.at}
+        self.connection.execute(sa.insert(attempts).values(**key, **values))
+        if event.agent:
+            self.connection.execute(sa.insert(spend).values(**key, plan=run.plan, reserved=event.reserved))
+
+    def keep_candidate(self, run: RunId, number: int, commit: CommitId) -> None:
+        """Store what an attempt is about to make the target's head."""
+        where = (attempts.c.run == run) & (attempts.c.number == number)
+        self.connection.execute(sa.update(attempts).where(where).values(candidate=commit))
+
+    def end(self, run: RunId, number: int, result: AttemptResult) -> None:
+        """Store how an attempt ended and what it cost; the first word stands."""
+        where = (attempts.c.run == run) & (attempts.c.number == number) & (attempts.c.outcome.is_(None))
+        values = {"ended_at": self.now, "outcome": result.outcome, "result": codec.dump(result)}
+        change = values | ({"session": result.session} if result.session else {})
+        self.connection.execute(sa.update(attempts).where(where).values(change))
+        where = (spend.c.run == run) & (spend.c.number == number) & (spend.c.settled.is_(None))
+        reserved = self.connection.scalar(sa.select(spend.c.reserved).where(where))
+        if reserved is not None:
+            cost = (result.usage or Usage()).cost_usd
+            basis = "reserved" if cost is None else "reported"
+            amount = {"settled": settle(reserved, cost), "basis": basis}
+            self.connection.execute(sa.update(spend).where(where).values(amount))
+
+    def spend(self, plan: PlanId) -> Spend:
+        """What the plan has cost."""
+        is_open = spend.c.settled.is_(None)
+        settled, reserved = sa.func.sum(spend.c.settled), sa.func.sum(sa.case((is_open, spend.c.reserved)))
+        row = self.connection.execute(sa.select(settled, reserved).where(spend.c.plan == plan)).one()
+        return Spend(row[0] or Decimal(0), row[1] or Decimal(0))
+
+
+@final
+class Transaction:
+    """The rows of the ledger while one plan's row is locked: nobody else moves that plan meanwhile."""
+
+    def __init__(self, connection: sa.Connection, now: datetime) -> None:
+        self.connection = connection
+        self.now = now
+        self.plans = PlanRows(connection, now)
+        self.items = ItemRows(connection, now)
+        self.runs = RunRows(connection, now)
+        self.attempts = AttemptRows(connection, now)
+
+    def append(self, kind: str, plan: PlanId, data: str, *, run: Run | None = None, item: ItemId | None = None) -> None:
+        """Append an event."""
+        sequence = 0
+        if run is not None:
+            latest = sa.select(sa.func.coalesce(sa.func.max(events.c.sequence), 0)).where(events.c.run == run.id)
+            sequence = (self.connection.scalar(latest) or 0) + 1
+        values = {"plan": plan, "type": kind, "at": self.now, "data": data, "sequence": sequence}
+        who = {"run": run.id if run else None, "item": run.item if run else item}
+        self.connection.execute(sa.insert(events).values(**values, **who))
+
+
+def _position(run: Run) -> dict[str, object]:
+    return {"phase": run.phase, "stage": run.stage, "state": codec.dump(run)}
