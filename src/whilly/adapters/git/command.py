@@ -9,13 +9,13 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from whilly.domain.errors import BadResponse, NotAuthorized, NotFound, PortError, Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Mapping
-    from pathlib import Path
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
 _SETTINGS = (
     # Nothing of the user's runs by surprise: no hooks, no daemons, no signing prompt, no clean-up in the middle.
@@ -104,20 +104,29 @@ class Git:
     ) -> Answer:
         """Run `git <args>` in `folder`; another exit code than those in `accept` is an error.
 
+        Another process's lock file is waited for. One that a killed process has left of Whilly's own (in a work tree
+        that `env` names, or of a branch or ref of Whilly's) is removed when it has not changed for that long.
+
         Raises:
             Unavailable: disk full, a lock file that stays, a time limit, no process to spare.
             NotAuthorized: git does not trust the owner of the repository.
             NotFound: git is not installed.
             BadResponse: git refused for any other reason.
         """
-        answer = await self._spawn(folder, args, stdin, env or {})
+        env = env or {}
+        answer = await self._spawn(folder, args, stdin, env)
+        seen = None
         for seconds in _PAUSES:
-            if answer.code in accept or not any(sign in answer.err for sign in _BUSY):
+            if not _is_busy(answer):
                 break
+            seen = seen or _find_lock(answer, env)
             await self._pause(seconds)
-            answer = await self._spawn(folder, args, stdin, env or {})
-        if answer.code not in accept:
-            raise _explain(args, answer)
+            answer = await self._spawn(folder, args, stdin, env)
+        if _is_busy(answer) and seen is not None and seen == _find_lock(answer, env):
+            await asyncio.to_thread(seen.path.unlink, missing_ok=True)
+            answer = await self._spawn(folder, args, stdin, env)
+        if answer.code not in accept or _is_busy(answer):
+            raise explain(args, answer)
         return answer
 
     async def _spawn(self, folder: Path, args: tuple[str, ...], stdin: bytes, env: Mapping[str, str]) -> Answer:
@@ -171,7 +180,35 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         await process.wait()
 
 
-def _explain(args: tuple[str, ...], answer: Answer) -> PortError:
+@dataclass(frozen=True, slots=True)
+class _Lock:
+    path: Path
+    inode: int
+    modified: int
+
+
+def _is_busy(answer: Answer) -> bool:
+    return answer.code != 0 and any(sign in answer.err for sign in _BUSY)
+
+
+def _find_lock(answer: Answer, env: Mapping[str, str]) -> _Lock | None:
+    found = _LOCK_FILE.search(answer.err)
+    if found is None:
+        return None
+    path = Path(decode(found["path"]))
+    own = env.get("GIT_DIR")
+    is_ours = "/refs/whilly/" in path.as_posix() or "/refs/heads/whilly/" in path.as_posix()
+    if not is_ours and not (own and path.parent == Path(own)):
+        return None
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return _Lock(path, state.st_ino, state.st_mtime_ns)
+
+
+def explain(args: Sequence[str], answer: Answer) -> PortError:
+    """The error that a refusal of git means."""
     said = decode(answer.err or answer.out).encode("utf-8", "replace").decode().strip()
     message = f"git {args[0]} failed ({answer.code}): {said[:2000]}"
     lock = _LOCK_FILE.search(answer.err)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, final
 
 from typing_extensions import override
 
+from whilly.adapters.git.branch import find_rebasing, follow_branch
 from whilly.adapters.git.combination import Combination
+from whilly.adapters.git.command import explain
 from whilly.adapters.git.identity import Identity
-from whilly.adapters.git.layout import remove_tree
 from whilly.domain.errors import BadResponse, NotFound, RuleViolation
 from whilly.domain.ids import CommitId
 from whilly.ports.repository import Repository
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from whilly.adapters.git.layout import Layout
     from whilly.domain.change import Combined, Conflicted
     from whilly.ports.clock import Clock
+
+
+_MOVED = (b"but expected", b"reference already exists", b"unable to resolve reference")
 
 
 @final
@@ -50,7 +54,7 @@ class GitRepository(Repository):
         path = self._layout.checkout(name)
         await asyncio.to_thread(self._layout.prepare)
         if path.exists() or path.is_symlink():
-            await self.discard(name)
+            await asyncio.to_thread(self._layout.unregister, path)
         try:
             # Twice: also in place of a registration that a crash or a lock has left.
             await self._git.run(
@@ -65,11 +69,7 @@ class GitRepository(Repository):
 
     @override
     async def discard(self, name: str) -> None:
-        path = self._layout.checkout(name)
-        if not (path.exists() or path.is_symlink()):
-            return
-        await asyncio.to_thread(remove_tree, path)
-        await self._git.run(self._layout.root, "worktree", "remove", "--force", "--force", str(path), accept=(0, 128))
+        await asyncio.to_thread(self._layout.unregister, self._layout.checkout(name))
 
     @override
     async def combine(self, commit: CommitId, base: CommitId, target: CommitId, message: str) -> Combined | Conflicted:
@@ -77,32 +77,31 @@ class GitRepository(Repository):
 
     @override
     async def advance(self, branch: str, new: CommitId, old: CommitId | None) -> bool:
+        branch = await asyncio.to_thread(follow_branch, self._layout.common, branch)
         place = await self.checked_out_at(branch)
         if place is not None:
             message = f"branch {branch} is checked out in {place}, so it cannot be moved under its feet"
-            raise RuleViolation(message, remedy=f"switch {place} to another branch, or integrate into another one")
-        answer = await self._git.run(
-            self._layout.root,
-            "update-ref",
-            "-m",
-            "whilly: integrate",
-            f"refs/heads/{branch}",
-            new,
-            old or "0" * len(new),
-            accept=(0, 128),
-        )
-        return answer.code == 0
+            remedy = f"switch {place} to another branch (if it is no longer there: git worktree prune)"
+            raise RuleViolation(message, remedy=f"{remedy}, or integrate into another branch")
+        words = ("update-ref", "-m", "whilly: integrate", f"refs/heads/{branch}", new, old or "0" * len(new))
+        answer = await self._git.run(self._layout.root, *words, accept=(0, 1, 128))
+        if answer.code == 0:
+            return True
+        if any(sign in answer.err for sign in _MOVED):
+            return False
+        raise explain(words, answer)
 
     @override
     async def checked_out_at(self, branch: str) -> str | None:
         answer = await self._git.run(self._layout.root, "worktree", "list", "--porcelain", "-z")
+        branch = await asyncio.to_thread(follow_branch, self._layout.common, branch)
         path = ""
         for field in answer.fields:
             if field.startswith("worktree "):
                 path = field.removeprefix("worktree ")
             elif field == f"branch refs/heads/{branch}":
                 return path
-        return None
+        return await asyncio.to_thread(find_rebasing, self._layout.common, branch)
 
     @override
     async def changed_paths(self, old: CommitId, new: CommitId) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""One work tree: git called on exactly that directory, never on the repository around it."""
+"""One linked work tree: git called on exactly that directory, never on the repository around it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,54 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from whilly.adapters.git.command import Git
-from whilly.adapters.git.status import STATUS, Status, parse_status
+from whilly.adapters.git.command import Git, decode
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from whilly.adapters.git.command import Answer
+
+_STATUS = (
+    "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=none",
+)  # fmt: skip
+NONE = "000000"
+"""The mode of what is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unmerged:
+    """A path with a conflict in the index.
+
+    Attributes:
+        ours: mode and object name of our side; the mode is `000000` when it has none.
+        theirs: the same, of the other side.
+    """
+
+    path: str
+    ours: tuple[str, str]
+    theirs: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """A work tree's state.
+
+    Attributes:
+        head: the commit checked out; None on a branch without commits.
+        branch: the branch checked out; None when HEAD is detached.
+        is_dirty: something differs from `head`, in the index or in the files; ignored files do not count.
+        is_changed: something in the files differs from the index.
+        nested: directories that are repositories of their own and are not tracked by this one.
+        gitlinks: the same, but put into the index, as a bare commit name.
+    """
+
+    head: str | None
+    branch: str | None
+    is_dirty: bool
+    is_changed: bool
+    unmerged: tuple[Unmerged, ...]
+    nested: tuple[str, ...]
+    gitlinks: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +81,7 @@ class WorkTree:
 
     async def status(self, index: Path | None = None) -> Status:
         """Its state, as against its own index or another one."""
-        answer = await self.run(*STATUS, env={"GIT_INDEX_FILE": str(index)} if index else None)
-        return parse_status(answer.out)
+        return parse_status((await self.run(*_STATUS, env={"GIT_INDEX_FILE": str(index)} if index else None)).out)
 
     def merging(self) -> str | None:
         """The commit that is being merged in; None when no merge is under way."""
@@ -50,13 +90,51 @@ class WorkTree:
         except (OSError, IndexError):
             return None
 
+    def reflog(self) -> list[str]:
+        """Every commit that was checked out here, oldest first."""
+        try:
+            raw = (self.git_dir / "logs" / "HEAD").read_bytes()
+        except OSError:
+            return []
+        lines = (decode(line).split(" ", 2) for line in raw.splitlines())
+        return list(dict.fromkeys(words[1] for words in lines if len(words) > 1 and words[1].strip("0")))
 
-def read_git_dir(path: Path) -> Path | None:
-    """The directory that a work tree's `.git` file names; None when it is not a linked work tree."""
-    try:
-        line = (path / ".git").read_text(encoding="utf-8", errors="surrogateescape")
-    except OSError:
-        return None
-    if not line.startswith("gitdir: "):
-        return None
-    return (path / line.removeprefix("gitdir: ").rstrip("\n")).resolve()
+
+def parse_status(raw: bytes) -> Status:
+    """Read `git status`, porcelain format 2 (git-status(1))."""
+    headers: dict[str, str] = {}
+    unmerged: list[Unmerged] = []
+    nested: list[str] = []
+    gitlinks: list[str] = []
+    is_dirty = is_changed = False
+    for entry in filter(None, raw.split(b"\0")):
+        kind, _, rest = decode(entry).partition(" ")
+        if kind == "#":
+            key, _, value = rest.partition(" ")
+            headers[key] = value
+            continue
+        is_dirty = True
+        is_changed = is_changed or kind != "1" or rest[1] != "."
+        if kind == "u":
+            unmerged.append(_read_unmerged(rest))
+        elif kind == "?" and rest.endswith("/"):
+            nested.append(rest.rstrip("/"))
+        elif kind == "1" and rest[0] == "A" and rest[3] == "S":
+            gitlinks.append(rest.split(" ", 7)[-1])
+    head = headers.get("branch.oid", "(initial)")
+    branch = headers.get("branch.head", "(detached)")
+    return Status(
+        head=None if head == "(initial)" else head,
+        branch=None if branch == "(detached)" else branch,
+        is_dirty=is_dirty,
+        is_changed=is_changed,
+        unmerged=tuple(unmerged),
+        nested=tuple(nested),
+        gitlinks=tuple(gitlinks),
+    )
+
+
+def _read_unmerged(entry: str) -> Unmerged:
+    # XY, submodule state, modes of base, ours, theirs and the file, objects of the first three, path.
+    _xy, _sub, _m1, mode2, mode3, _file, _h1, hash2, hash3, path = entry.split(" ", 9)
+    return Unmerged(path, (mode2, hash2), (mode3, hash3))

@@ -3,50 +3,48 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
 from typing_extensions import override
 
+from whilly.adapters.git.closing import Closing
+from whilly.adapters.git.conflict import find_marked, find_unsettled, has_markers
 from whilly.adapters.git.identity import Identity
-from whilly.adapters.git.layout import archive_ref, remove_tree, wip_ref
-from whilly.adapters.git.markers import file_has_markers
-from whilly.adapters.git.names import safe_branch
-from whilly.adapters.git.record import Record, find_record, write_record
-from whilly.adapters.git.snapshot import take_snapshot
-from whilly.adapters.git.tree import WorkTree, read_git_dir
+from whilly.adapters.git.keeping import hold_commits, hold_work
+from whilly.adapters.git.layout import find_record
+from whilly.adapters.git.merging import conflicts, settle, start_merge, undo_merge
+from whilly.adapters.git.opening import Opening, mark_merging
+from whilly.adapters.git.snapshot import remember_saved, take_snapshot
 from whilly.domain.change import Saved
 from whilly.domain.errors import NotFound
 from whilly.domain.ids import CommitId
 from whilly.ports.workspace import Workspace
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from whilly.adapters.git.command import Git
     from whilly.adapters.git.layout import Layout
+    from whilly.adapters.git.tree import Status, WorkTree
     from whilly.domain.ids import AttemptId, RunId
     from whilly.ports.clock import Clock
 
 
 @final
 class GitWorkspace(Workspace):
-    """Workspaces in `.whilly/worktrees`."""
+    """Workspaces in `.whilly/worktrees`, one per run."""
 
     def __init__(self, git: Git, layout: Layout, clock: Clock) -> None:
         self._git = git
         self._layout = layout
         self._identity = Identity(git, layout, clock)
+        self._opening = Opening(git, layout)
+        self._closing = Closing(git, layout, self._opening)
 
     @override
     async def open(self, run: RunId, branch: str, base: CommitId) -> str:
-        path = self._layout.workspace(run)
-        record = find_record(self._layout.record(run))
-        if record is not None and record.is_ready and read_git_dir(path) is not None:
-            return str(path)
-        await asyncio.to_thread(self._layout.prepare)
-        name = safe_branch(branch)
-        write_record(self._layout.record(run), Record(name, base))
-        await self._git.run(self._layout.root, "worktree", "add", "--quiet", "-b", name, str(path), base)
-        write_record(self._layout.record(run), Record(name, base).ready(str(read_git_dir(path))))
-        return str(path)
+        return str(await self._opening.open(run, branch, base))
 
     @override
     async def find_branch(self, run: RunId) -> str | None:
@@ -55,55 +53,52 @@ class GitWorkspace(Workspace):
 
     @override
     async def save(self, run: RunId, attempt: AttemptId, base: CommitId) -> Saved:
-        tree = self._require(run)
-        snapshot = await take_snapshot(
-            tree, f"whilly: work in progress of {attempt}", await self._identity.environment()
-        )
-        await tree.run("update-ref", wip_ref(attempt), snapshot.commit)
-        differs = await tree.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, snapshot.commit)
-        paths = tuple(sorted(set(differs.fields)))
-        unresolved = [path for path in paths if file_has_markers(tree.path, path)]
-        return Saved(CommitId(snapshot.commit), paths, tuple(unresolved), snapshot.left_out)
+        _record, tree = await self._opening.require(run)
+        message = f"whilly: work in progress of {attempt}"
+        snapshot = await take_snapshot(tree, message, await self._identity.environment())
+        commit = await hold_work(self._git, self._layout, attempt, snapshot.commit)
+        await remember_saved(tree, replace(snapshot, commit=commit))
+        differs = await tree.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, commit, accept=(0, 128))
+        if differs.code != 0:
+            message = f"there is no commit {base}"
+            raise NotFound(message)
+        paths = sorted(set(differs.fields))
+        unresolved = await self._find_unresolved(tree, snapshot.status, base, paths)
+        return Saved(CommitId(commit), tuple(paths), unresolved, snapshot.left_out)
 
     @override
     async def bring_in(self, run: RunId, target: CommitId) -> tuple[str, ...]:
-        tree = self._require(run)
+        record, tree = await self._opening.require(run)
+        if tree.merging() == target:
+            mark_merging(self._layout, run, record, "")
+            return conflicts(await tree.status())
         identity = await self._identity.environment()
-        snapshot = await take_snapshot(tree, "whilly: work before merging", identity)
-        if snapshot.status.is_dirty:
-            await tree.run("update-ref", "HEAD", snapshot.commit)
-            await tree.run("reset", "--quiet", "--mixed")
-        merged = await tree.run(
-            "-c", "merge.conflictStyle=zdiff3", "merge", "--no-ff", "--no-edit", "-m", "whilly: merge", target,
-            env=identity, accept=(0, 1),
-        )  # fmt: skip
-        if merged.code == 0:
-            return ()
-        return tuple(sorted(entry.path for entry in (await tree.status()).unmerged))
+        if record.merging and tree.merging() is None:
+            half_done = await take_snapshot(tree, "whilly: a merge that was cut off", identity)
+            await self._hold(run, [half_done.commit])
+            await undo_merge(tree, record.merging)
+        head = await settle(tree, record.branch, identity, lambda commits: self._hold(run, commits))
+        record = mark_merging(self._layout, run, record, head)
+        found = await start_merge(tree, target, identity)
+        mark_merging(self._layout, run, record, "")
+        return found
 
     @override
     async def close(self, run: RunId, *, keep_branch: bool) -> None:
-        record = find_record(self._layout.record(run))
-        path = self._layout.workspace(run)
-        if record is None:
-            return
-        if path.exists():
-            tree = self._require(run)
-            snapshot = await take_snapshot(tree, "whilly: closed", await self._identity.environment())
-            await tree.run("update-ref", archive_ref(run, "head"), snapshot.commit)
-            await asyncio.to_thread(remove_tree, path)
-            await self._git.run(
-                self._layout.root, "worktree", "remove", "--force", "--force", str(path), accept=(0, 128)
-            )
-        if not keep_branch:
-            await self._git.run(self._layout.root, "update-ref", "-d", f"refs/heads/{record.branch}")
-        self._layout.record(run).unlink(missing_ok=True)
+        await self._closing.close(run, await self._identity.environment(), keep_branch=keep_branch)
 
-    def _require(self, run: RunId) -> WorkTree:
-        record = find_record(self._layout.record(run))
-        path = self._layout.workspace(run)
-        git_dir = read_git_dir(path)
-        if record is None or git_dir is None:
-            message = f"run {run} has no workspace"
-            raise NotFound(message)
-        return WorkTree(self._git, path, git_dir)
+    async def _hold(self, run: RunId, commits: Iterable[str]) -> None:
+        await hold_commits(self._git, self._layout, run, commits)
+
+    async def _find_unresolved(
+        self, tree: WorkTree, status: Status, base: CommitId, paths: Iterable[str]
+    ) -> tuple[str, ...]:
+        unsettled = await asyncio.to_thread(find_unsettled, tree.path, status.unmerged)
+        in_conflict = {entry.path for entry in status.unmerged}
+        marked = await asyncio.to_thread(find_marked, tree.path, {*paths, *in_conflict})
+        for path in sorted(marked - in_conflict):
+            # A text about conflict markers may hold some, as it did before.
+            before = await tree.run("cat-file", "blob", f"{base}:{path}", accept=(0, 128))
+            if before.code == 0 and has_markers(before.out):
+                marked.discard(path)
+        return tuple(sorted(unsettled | marked))

@@ -1,0 +1,38 @@
+"""What git's files say about a branch, where its commands do not (gitrepository-layout(5))."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_MAX_LINKS = 5
+_HEAD_NAMES = ("rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START")
+
+
+def follow_branch(common: Path, branch: str) -> str:
+    """The branch that `branch` stands for, if it is a symbolic ref; otherwise itself."""
+    for _ in range(_MAX_LINKS):
+        link = _read_line(common / "refs" / "heads" / branch)
+        if not link.startswith("ref: refs/heads/"):
+            break
+        branch = link.removeprefix("ref: refs/heads/").strip()
+    return branch
+
+
+def find_rebasing(common: Path, branch: str) -> str | None:
+    """The work tree that will come back to this branch when the rebase or bisection under way in it ends."""
+    worktrees = common / "worktrees"
+    linked = sorted(worktrees.iterdir()) if worktrees.is_dir() else []
+    for git_dir in (common, *linked):
+        if any(_read_line(git_dir / name) in {branch, f"refs/heads/{branch}"} for name in _HEAD_NAMES):
+            return str(git_dir.parent) if git_dir == common else _read_line(git_dir / "gitdir").removesuffix("/.git")
+    return None
+
+
+def _read_line(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="surrogateescape").strip()
+    except (OSError, ValueError):
+        return ""

@@ -1,0 +1,68 @@
+"""A work tree removed, after all that it holds is held by refs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, final
+
+from whilly.adapters.git.keeping import find_tip, hold_commits, update_refs
+from whilly.adapters.git.snapshot import find_saved, take_snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from whilly.adapters.git.command import Git
+    from whilly.adapters.git.layout import Layout, Record
+    from whilly.adapters.git.opening import Opening
+    from whilly.adapters.git.snapshot import Snapshot
+    from whilly.adapters.git.tree import WorkTree
+    from whilly.domain.ids import RunId
+
+
+@final
+class Closing:
+    """Ends work trees. Each step may be repeated after a kill; what it removes was made safe by the one before."""
+
+    def __init__(self, git: Git, layout: Layout, opening: Opening) -> None:
+        self._git = git
+        self._layout = layout
+        self._opening = opening
+
+    async def close(self, run: RunId, identity: Mapping[str, str], *, keep_branch: bool) -> None:
+        """See `Workspace.close`."""
+        record = await asyncio.to_thread(self._opening.find_or_adopt, run)
+        if record is None:
+            return
+        path = self._layout.workspace(run)
+        if record.is_ready and path.is_dir():
+            record, tree = await self._opening.require(run)
+            work = await find_saved(tree) or await take_snapshot(tree, "whilly: work when it was closed", identity)
+            tip = await self._hold(run, record, tree, work)
+            if keep_branch:
+                await self._leave_branch(record, work, tip)
+        await asyncio.to_thread(self._layout.unregister, path)
+        if not keep_branch:
+            await self._delete_branch(run, record)
+        await asyncio.to_thread(self._layout.record(run).unlink, missing_ok=True)
+
+    async def _hold(self, run: RunId, record: Record, tree: WorkTree, work: Snapshot) -> str | None:
+        tip = work.status.head
+        if work.status.branch != record.branch:
+            tip, _place = await find_tip(self._git, self._layout, record.branch)
+        commits = [work.commit, *tree.reflog(), tip or ""]
+        await hold_commits(self._git, self._layout, run, commits, besides=record.branch)
+        return tip
+
+    async def _leave_branch(self, record: Record, work: Snapshot, tip: str | None) -> None:
+        _tip, place = await find_tip(self._git, self._layout, record.branch)
+        is_own = work.status.branch == record.branch
+        if work.commit != tip and (is_own or place is None):
+            order = f"update refs/heads/{record.branch}\0{work.commit}\0{tip or '0' * len(work.commit)}\0"
+            await update_refs(self._git, self._layout, [order])
+
+    async def _delete_branch(self, run: RunId, record: Record) -> None:
+        tip, place = await find_tip(self._git, self._layout, record.branch)
+        if tip is None or place is not None:
+            return
+        await hold_commits(self._git, self._layout, run, [tip], besides=record.branch)
+        await update_refs(self._git, self._layout, [f"delete refs/heads/{record.branch}\0{tip}\0"])
