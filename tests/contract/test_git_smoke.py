@@ -26,7 +26,7 @@ async def test_a_change_goes_from_workspace_to_branch(tmp_path: Path) -> None:
     assert base is not None
     run = RunId("r1")
     path = await workspace.open(run, "whilly/T-1", base)
-    scratch.write({"a.txt": "hello"}, path)
+    scratch.write(path, {"a.txt": "hello"})
     saved = await workspace.save(run, attempt_id(run, 1), base)
     assert saved.paths == ("a.txt",)
     combined = await repository.combine(saved.commit, base, base, "T-1: hello")

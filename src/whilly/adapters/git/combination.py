@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from whilly.adapters.git.identity import Identity
 
 _MAX_DETAIL = 4000
+_MERGE = ("merge-tree", "--write-tree", "-z", "--name-only", "--messages")
 
 
 @final
@@ -33,25 +34,12 @@ class Combination:
         identity = await self._identity.environment()
         trees = await self._trees(commit, target, base)
         forks = await self._forks(commit, target)
-        if target in forks:
+        start = await self._start(commit, base, forks)
+        if start == target:
             tree = trees[commit]
         else:
-            change = (
-                commit
-                if forks == [base]
-                else await self._squash(commit, await self._start(commit, base, forks), identity)
-            )
-            merged = await self._git.run(
-                self._root,
-                "merge-tree",
-                "--write-tree",
-                "-z",
-                "--name-only",
-                "--messages",
-                target,
-                change,
-                accept=(0, 1),
-            )
+            sides = (target, commit) if forks == [start] else await self._part(target, commit, start, identity)
+            merged = await self._git.run(self._root, *_MERGE, *sides, accept=(0, 1))
             if merged.code != 0:
                 return _read_conflict(merged, target)
             tree = merged.fields[0]
@@ -79,14 +67,20 @@ class Combination:
     async def _start(self, commit: CommitId, base: CommitId, forks: Sequence[str]) -> str:
         # A change that has already taken in a later head of the target (a conflict that was resolved) starts there:
         # from `base`, the same conflict would come again.
-        if len(forks) == 1 and forks != [commit]:
+        if len(forks) == 1 and forks[0] not in {base, commit}:
             later = await self._git.run(self._root, "merge-base", "--is-ancestor", base, forks[0], accept=(0, 1))
             if later.code == 0:
                 return forks[0]
         return base
 
-    async def _squash(self, commit: CommitId, base: str, identity: Mapping[str, str]) -> str:
-        return await self._commit(f"{commit}^{{tree}}", [base], "change", identity)
+    async def _part(
+        self, target: CommitId, commit: CommitId, start: str, identity: Mapping[str, str]
+    ) -> tuple[str, str]:
+        # git 2.38 finds the merge base by itself (`--merge-base` came with 2.40): give both sides a history in which
+        # it is `start`.
+        root = await self._commit(f"{start}^{{tree}}", [], "start", identity)
+        left = await self._commit(f"{target}^{{tree}}", [root], "target", identity)
+        return left, await self._commit(f"{commit}^{{tree}}", [root], "change", identity)
 
     async def _commit(self, tree: str, parents: Sequence[str], message: str, identity: Mapping[str, str]) -> CommitId:
         words = [word for parent in parents for word in ("-p", parent)]

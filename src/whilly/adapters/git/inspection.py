@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from whilly.adapters.git.layout import Layout
 from whilly.domain.errors import ConfigError, NotAuthorized, NotFound, PortError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from whilly.adapters.git.command import Git
 
 OLDEST_GIT = (2, 38)
@@ -84,17 +87,16 @@ async def find_layout(git: Git, folder: Path, state: str = ".whilly") -> Layout:
 
 
 async def detect_base(git: Git, root: Path) -> str:
-    """The branch that work starts from: the one that is checked out, else the remote's default, else a usual name.
+    """The branch that work starts from: the remote's default, else the one checked out here, else a usual name.
 
     Raises:
-        ConfigError: HEAD is detached and none of them exists.
+        ConfigError: none of them exists as a local branch.
     """
-    current = await git.run(root, "symbolic-ref", "--quiet", "--short", "HEAD", accept=(0, 1))
-    if current.code == 0:
-        return current.text
     remote = await git.run(root, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD", accept=(0, 1))
-    wanted = [remote.text.removeprefix("origin/"), *_USUAL_BASES] if remote.code == 0 else [*_USUAL_BASES]
-    listed = await git.run(root, "for-each-ref", "--format=%(refname:lstrip=2)", *(f"refs/heads/{n}" for n in wanted))
+    current = await git.run(root, "symbolic-ref", "--quiet", "--short", "HEAD", accept=(0, 1))
+    wanted = [name for name in (remote.text.removeprefix("origin/"), current.text, *_USUAL_BASES) if name]
+    patterns = [f"refs/heads/{name}" for name in wanted]
+    listed = await git.run(root, "for-each-ref", "--format=%(refname:lstrip=2)", *patterns)
     there = set(listed.text.splitlines())
     for name in wanted:
         if name in there:
@@ -134,10 +136,14 @@ async def list_own(git: Git, layout: Layout) -> OwnRefs:
     except PortError as error:
         raise ConfigError(error.message, remedy=error.remedy) from error
     paths = (field.removeprefix("worktree ") for field in listed.fields if field.startswith("worktree "))
-    state = os.path.realpath(layout.state)
     names = refs.text.splitlines()
     return OwnRefs(
-        tuple(path for path in paths if os.path.realpath(path).startswith(state + os.sep)),
+        await asyncio.to_thread(_keep_below, layout.state, paths),
         tuple(name.removeprefix("refs/heads/") for name in names if name.startswith("refs/heads/")),
         tuple(name for name in names if name.startswith("refs/whilly/")),
     )
+
+
+def _keep_below(folder: Path, paths: Iterable[str]) -> tuple[str, ...]:
+    place = os.path.realpath(folder) + os.sep
+    return tuple(path for path in paths if os.path.realpath(path).startswith(place))

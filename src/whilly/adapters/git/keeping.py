@@ -58,6 +58,9 @@ async def hold_work(git: Git, layout: Layout, attempt: AttemptId, commit: str) -
     made = await git.run(layout.root, "update-ref", ref, commit, "0" * len(commit), accept=(0, 1, 128))
     if made.code == 0:
         return commit
+    held = await git.run(layout.root, "rev-parse", "--verify", ref)
+    if held.text == commit:
+        return commit
     shown = await git.run(layout.root, "show", "--no-patch", "--no-notes", "--format=%H %T %P", ref, commit, "--")
     (old, *old_facts), (_new, *new_facts) = (line.split() for line in shown.text.splitlines())
     if old_facts == new_facts:

@@ -24,7 +24,8 @@ _CYRILLIC = {
 
 def transliterate(text: str) -> str:
     """The text in ASCII, as far as its letters have a counterpart; other characters are dropped."""
-    latin = "".join(_CYRILLIC.get(letter) or _CYRILLIC.get(letter.lower(), letter).capitalize() for letter in text)
+    table = {**_CYRILLIC, **{letter.upper(): latin.capitalize() for letter, latin in _CYRILLIC.items()}}
+    latin = "".join(table.get(letter, letter) for letter in text)
     return unicodedata.normalize("NFKD", latin).encode("ascii", "ignore").decode()
 
 

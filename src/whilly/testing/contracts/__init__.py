@@ -8,8 +8,20 @@ class TestMyClock(ClockContract):
 
 from __future__ import annotations
 
+from whilly.testing.contracts.checks import ChecksContract
 from whilly.testing.contracts.clock import ClockContract
+from whilly.testing.contracts.repository import RepositoryContract
 from whilly.testing.contracts.secrets import SecretsContract
 from whilly.testing.contracts.suite import ContractSuite
+from whilly.testing.contracts.workspace import WorkspaceContract
+from whilly.testing.contracts.world import RepositoryWorld
 
-__all__ = ["ClockContract", "ContractSuite", "SecretsContract"]
+__all__ = [
+    "ChecksContract",
+    "ClockContract",
+    "ContractSuite",
+    "RepositoryContract",
+    "RepositoryWorld",
+    "SecretsContract",
+    "WorkspaceContract",
+]
