@@ -25,7 +25,7 @@ class GitWorld:
         self.scratch = ScratchRepository.make(folder)
         self.git = Git(env=self.scratch.env)
         root = self.scratch.root
-        self.layout = Layout(root, root / ".whilly", root / ".git")
+        self.layout = Layout(root, root / ".whilly")
         clock = ManualClock()
         self.repository = GitRepository(self.git, self.layout, clock)
         self.workspace = GitWorkspace(self.git, self.layout, clock)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 async def test_a_change_goes_from_workspace_to_branch(tmp_path: Path) -> None:
     scratch = ScratchRepository.make(tmp_path)
     root, env = scratch.root, scratch.env
-    git, layout = Git(env=env), Layout(root, root / ".whilly", root / ".git")
+    git, layout = Git(env=env), Layout(root, root / ".whilly")
     repository, workspace = GitRepository(git, layout, ManualClock()), GitWorkspace(git, layout, ManualClock())
     base = await repository.find_commit("main")
     assert base is not None

@@ -11,23 +11,25 @@ _MAX_LINKS = 5
 _HEAD_NAMES = ("rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START")
 
 
-def follow_branch(common: Path, branch: str) -> str:
+def follow_branch(shared_dir: Path, branch: str) -> str:
     """The branch that `branch` stands for, if it is a symbolic ref; otherwise itself."""
     for _ in range(_MAX_LINKS):
-        link = _read_line(common / "refs" / "heads" / branch)
+        link = _read_line(shared_dir / "refs" / "heads" / branch)
         if not link.startswith("ref: refs/heads/"):
             break
         branch = link.removeprefix("ref: refs/heads/").strip()
     return branch
 
 
-def find_rebasing(common: Path, branch: str) -> str | None:
+def find_rebasing(shared_dir: Path, branch: str) -> str | None:
     """The work tree that will come back to this branch when the rebase or bisection under way in it ends."""
-    worktrees = common / "worktrees"
+    worktrees = shared_dir / "worktrees"
     linked = sorted(worktrees.iterdir()) if worktrees.is_dir() else []
-    for git_dir in (common, *linked):
+    for git_dir in (shared_dir, *linked):
         if any(_read_line(git_dir / name) in {branch, f"refs/heads/{branch}"} for name in _HEAD_NAMES):
-            return str(git_dir.parent) if git_dir == common else _read_line(git_dir / "gitdir").removesuffix("/.git")
+            return (
+                str(git_dir.parent) if git_dir == shared_dir else _read_line(git_dir / "gitdir").removesuffix("/.git")
+            )
     return None
 
 

@@ -63,15 +63,14 @@ async def find_layout(git: Git, folder: Path, state: str = ".whilly") -> Layout:
     Raises:
         ConfigError: there is no repository, it is bare, it has no commit, or git does not trust its owner.
     """
-    words = ("rev-parse", "--path-format=absolute", "--is-bare-repository", "--is-inside-git-dir", "--git-common-dir")
+    words = ("rev-parse", "--is-bare-repository", "--is-inside-git-dir")
     try:
         answer = await git.run(folder, *words, accept=(0, 128))
         if answer.code != 0 and b"not a git repository" in answer.err:
             message = f"{folder} is not in a git repository"
             raise ConfigError(message, remedy="git init && git add --all && git commit -m start, or go to a repository")
         found = answer.text.splitlines() if answer.code == 0 else (await git.run(folder, *words)).text.splitlines()
-        is_bare, is_inside, common = found
-        if "true" in (is_bare, is_inside):
+        if "true" in found:
             message = f"{folder} is a bare repository or inside git's own directory"
             raise ConfigError(message, remedy="start in a work tree: git clone, or git worktree add")
         # By itself: a path may hold a newline.
@@ -83,7 +82,7 @@ async def find_layout(git: Git, folder: Path, state: str = ".whilly") -> Layout:
     if head.code != 0:
         message = f"the repository {root} has no commit yet, so there is nothing to work from"
         raise ConfigError(message, remedy="git add --all && git commit -m start")
-    return Layout(root, root / state, Path(common))
+    return Layout(root, root / state)
 
 
 async def detect_base(git: Git, root: Path) -> str:

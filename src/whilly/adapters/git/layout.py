@@ -23,12 +23,22 @@ class Layout:
     Attributes:
         root: the work tree that Whilly was started in, absolute.
         state: Whilly's own directory, absolute; it ignores itself.
-        common: git's directory of the repository, absolute; `root/.git` unless `root` is a linked work tree.
     """
 
     root: Path
     state: Path
-    common: Path
+
+    @property
+    def shared_dir(self) -> Path:
+        """Git's directory of the repository; `root/.git` unless `root` is itself a linked work tree."""
+        git_dir = read_git_dir(self.root)
+        if git_dir is None:
+            return self.root / ".git"
+        try:
+            shared = (git_dir / "commondir").read_text(encoding="utf-8", errors="surrogateescape").rstrip("\n")
+        except OSError:
+            return git_dir
+        return Path(os.path.normpath(git_dir / shared))
 
     def workspace(self, run: RunId) -> Path:
         """The checkout of a run."""
@@ -44,7 +54,7 @@ class Layout:
 
     def registration(self, name: str) -> Path:
         """Git's directory of the linked work tree that git calls `name`."""
-        return self.common / "worktrees" / name
+        return self.shared_dir / "worktrees" / name
 
     def prepare(self) -> None:
         """Make the directories."""
@@ -57,7 +67,7 @@ class Layout:
     def unregister(self, path: Path) -> None:
         """Remove a linked work tree of ours, first from git's list and then from the disk; absent is not an error."""
         git_dir = read_git_dir(path)
-        if git_dir is not None and git_dir.parent == self.common / "worktrees":
+        if git_dir is not None and git_dir.parent == self.shared_dir / "worktrees":
             remove_tree(git_dir)
         remove_tree(path)
 

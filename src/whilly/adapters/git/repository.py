@@ -10,6 +10,7 @@ from typing_extensions import override
 from whilly.adapters.git.branch import find_rebasing, follow_branch
 from whilly.adapters.git.combination import Combination
 from whilly.adapters.git.command import explain
+from whilly.adapters.git.comparison import list_changed
 from whilly.adapters.git.identity import Identity
 from whilly.domain.errors import BadResponse, NotFound, RuleViolation
 from whilly.domain.ids import CommitId
@@ -77,7 +78,7 @@ class GitRepository(Repository):
 
     @override
     async def advance(self, branch: str, new: CommitId, old: CommitId | None) -> bool:
-        branch = await asyncio.to_thread(follow_branch, self._layout.common, branch)
+        branch = await asyncio.to_thread(follow_branch, self._layout.shared_dir, branch)
         place = await self.checked_out_at(branch)
         if place is not None:
             message = f"branch {branch} is checked out in {place}, so it cannot be moved under its feet"
@@ -94,21 +95,18 @@ class GitRepository(Repository):
     @override
     async def checked_out_at(self, branch: str) -> str | None:
         answer = await self._git.run(self._layout.root, "worktree", "list", "--porcelain", "-z")
-        branch = await asyncio.to_thread(follow_branch, self._layout.common, branch)
+        branch = await asyncio.to_thread(follow_branch, self._layout.shared_dir, branch)
         path = ""
         for field in answer.fields:
             if field.startswith("worktree "):
                 path = field.removeprefix("worktree ")
             elif field == f"branch refs/heads/{branch}":
                 return path
-        return await asyncio.to_thread(find_rebasing, self._layout.common, branch)
+        return await asyncio.to_thread(find_rebasing, self._layout.shared_dir, branch)
 
     @override
     async def changed_paths(self, old: CommitId, new: CommitId) -> tuple[str, ...]:
-        answer = await self._git.run(
-            self._layout.root, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--end-of-options", old, new
-        )
-        return tuple(sorted(answer.fields))
+        return await list_changed(self._git, self._layout.root, old, new)
 
     @override
     async def is_ancestor(self, older: CommitId, newer: CommitId) -> bool:

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, final
 
 from typing_extensions import override
 
-from whilly.adapters.git.closing import Closing
-from whilly.adapters.git.conflict import find_marked, find_unsettled, has_markers
+from whilly.adapters.git.comparison import list_changed
 from whilly.adapters.git.identity import Identity
-from whilly.adapters.git.keeping import hold_commits, hold_work
 from whilly.adapters.git.layout import find_record
-from whilly.adapters.git.merging import conflicts, settle, start_merge, undo_merge
-from whilly.adapters.git.opening import Opening, mark_merging
-from whilly.adapters.git.snapshot import remember_saved, take_snapshot
+from whilly.adapters.git.worktree.closing import Closing
+from whilly.adapters.git.worktree.conflict import find_marked, find_unsettled, has_markers
+from whilly.adapters.git.worktree.keeping import hold_commits, hold_work
+from whilly.adapters.git.worktree.merging import conflicts, settle, start_merge, undo_merge
+from whilly.adapters.git.worktree.opening import Opening, mark_merging
+from whilly.adapters.git.worktree.snapshot import remember_saved, take_snapshot
 from whilly.domain.change import Saved
-from whilly.domain.errors import NotFound
 from whilly.domain.ids import CommitId
 from whilly.ports.workspace import Workspace
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from whilly.adapters.git.command import Git
     from whilly.adapters.git.layout import Layout
-    from whilly.adapters.git.tree import Status, WorkTree
+    from whilly.adapters.git.worktree.tree import Status, WorkTree
     from whilly.domain.ids import AttemptId, RunId
     from whilly.ports.clock import Clock
 
@@ -58,13 +58,9 @@ class GitWorkspace(Workspace):
         snapshot = await take_snapshot(tree, message, await self._identity.environment())
         commit = await hold_work(self._git, self._layout, attempt, snapshot.commit)
         await remember_saved(tree, replace(snapshot, commit=commit))
-        differs = await tree.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, commit, accept=(0, 128))
-        if differs.code != 0:
-            message = f"there is no commit {base}"
-            raise NotFound(message)
-        paths = sorted(set(differs.fields))
+        paths = await list_changed(self._git, self._layout.root, base, commit)
         unresolved = await self._find_unresolved(tree, snapshot.status, base, paths)
-        return Saved(CommitId(commit), tuple(paths), unresolved, snapshot.left_out)
+        return Saved(CommitId(commit), paths, unresolved, snapshot.left_out)
 
     @override
     async def bring_in(self, run: RunId, target: CommitId) -> tuple[str, ...]:

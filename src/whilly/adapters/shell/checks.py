@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, final
 
 from typing_extensions import override
 
-from whilly.adapters.shell.command import Ended, run_command
-from whilly.adapters.shell.leftovers import end_marked, kill_marked
+from whilly.adapters.shell.command import KILL, Ended, run_command
 from whilly.domain.change import CheckReport
 from whilly.domain.errors import NotFound, Unavailable
 from whilly.domain.failure import read_failure
 from whilly.ports.checks import Checks
+from whilly.transport.process.census import ATTEMPT_VARIABLE, STATE_VARIABLE, find_carriers
+from whilly.transport.process.ending import end_carriers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,16 +44,20 @@ class ShellChecks(Checks):
 
     @override
     async def run(self, attempt: AttemptId, checkout: str, commands: Sequence[CheckCommand]) -> CheckReport:
-        marks = {"WHILLY_ATTEMPT_ID": str(attempt), "WHILLY_STATE_DIR": self._state}
-        await end_marked(marks, self._grace)
+        env = {**self._env, ATTEMPT_VARIABLE: str(attempt), STATE_VARIABLE: self._state}
+        await self._end(attempt)
         try:
-            return await self._run_all({**self._env, **marks}, checkout, commands)
+            return await self._run_all(env, checkout, commands)
         finally:
             try:
-                await end_marked(marks, self._grace)
+                await self._end(attempt)
             except asyncio.CancelledError:
-                kill_marked(marks)
+                for carrier in find_carriers(self._state, attempt.__eq__):
+                    carrier.signal(KILL)
                 raise
+
+    async def _end(self, attempt: AttemptId) -> None:
+        await end_carriers(self._state, attempt.__eq__, self._grace)
 
     async def _run_all(self, env: Mapping[str, str], checkout: str, commands: Sequence[CheckCommand]) -> CheckReport:
         setup = " && ".join(command.run for command in commands if command.kind == "setup")

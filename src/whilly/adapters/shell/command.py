@@ -114,13 +114,13 @@ async def run_command(command: str, folder: str, env: Mapping[str, str], time_li
         await _drain(listener)
     finally:
         if not listener.exited.is_set():
-            _signal_group(pid, _KILL)
+            _signal_group(pid, KILL)
         transport.close()
     code = transport.get_returncode()
     return Ended(None if is_late or code is None else (code if code >= 0 else 128 - code), listener.window.content())
 
 
-_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
 def _shell(command: str) -> tuple[str, ...]:
@@ -134,7 +134,7 @@ async def _end_group(pid: int, listener: _Listener, grace: float) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(grace):
             await listener.exited.wait()
-    _signal_group(pid, _KILL)
+    _signal_group(pid, KILL)
     await listener.exited.wait()
 
 

@@ -18,6 +18,8 @@ def read_failure(
 ) -> Evidence:
     """The evidence of a command that failed."""
     summary = f"`{command}` failed with exit code {exit_code}"
+    if exit_code == 127:  # noqa: PLR2004  (the shell's own code for it)
+        summary = f"`{command}`: a command was not found"
     if time_limit is not None:
         summary = f"`{command}` did not end within {time_limit:.0f} s"
     return Evidence(

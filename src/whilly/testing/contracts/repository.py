@@ -181,6 +181,14 @@ class RepositoryContract(ContractSuite):
         assert await world.repository.checked_out_at("mai") is None
         assert await world.repository.checked_out_at("absent") is None
 
+    async def test_two_commits_are_compared_by_path(self, world: RepositoryWorld) -> None:
+        old = world.make_commit({"a": "1\n", "b": "same\n", "old/name": "moved\n" * 20})
+        new = world.make_commit({"a": "2\n", "c": "3\n", "old/name": None, "new/name": "moved\n" * 20}, old)
+        assert await world.repository.changed_paths(old, new) == ("a", "c", "new/name", "old/name")
+        assert await world.repository.changed_paths(new, new) == ()
+        with pytest.raises(NotFound):
+            await world.repository.changed_paths(_NOWHERE, new)
+
     async def test_ancestors_are_told_from_others(self, world: RepositoryWorld) -> None:
         first = world.make_commit({"a": "1\n"})
         second = world.make_commit({"a": "2\n"}, first)

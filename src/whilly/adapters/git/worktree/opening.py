@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
 from whilly.adapters.git.command import explain
-from whilly.adapters.git.keeping import find_tip, hold_commits
 from whilly.adapters.git.layout import Record, find_record, read_git_dir, remove_tree, write_record
 from whilly.adapters.git.names import alternatives, safe_branch, safe_part
-from whilly.adapters.git.tree import WorkTree
+from whilly.adapters.git.worktree.keeping import find_tip, hold_commits
+from whilly.adapters.git.worktree.tree import WorkTree
 from whilly.domain.errors import NotFound, Unavailable
 
 if TYPE_CHECKING:

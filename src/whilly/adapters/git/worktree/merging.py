@@ -6,13 +6,13 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from whilly.adapters.git.command import explain
-from whilly.adapters.git.conflict import find_marked, find_unsettled
-from whilly.adapters.git.snapshot import take_snapshot
+from whilly.adapters.git.worktree.conflict import find_marked, find_unsettled
+from whilly.adapters.git.worktree.snapshot import take_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from whilly.adapters.git.tree import Status, WorkTree
+    from whilly.adapters.git.worktree.tree import Status, WorkTree
     from whilly.domain.ids import CommitId
 
 _MERGE = (

@@ -7,13 +7,13 @@ import re
 import stat
 from typing import TYPE_CHECKING
 
-from whilly.adapters.git.tree import NONE
+from whilly.adapters.git.worktree.tree import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from whilly.adapters.git.tree import Unmerged
+    from whilly.adapters.git.worktree.tree import Unmerged
 
 _MAX_BYTES = 32 * 1024 * 1024
 _BINARY_PROBE = 8000

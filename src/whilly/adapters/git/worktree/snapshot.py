@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whilly.adapters.git.command import decode, encode, explain
-from whilly.adapters.git.tree import Status
+from whilly.adapters.git.worktree.tree import Status
 from whilly.domain.errors import PortError, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from whilly.adapters.git.tree import WorkTree
+    from whilly.adapters.git.worktree.tree import WorkTree
 
 _UNREADABLE = re.compile(
     r'^error: open\("(?P<path>.*)"\): (?P<why>.*)$|unable to index file \'(?P<other>.*)\'$', re.MULTILINE

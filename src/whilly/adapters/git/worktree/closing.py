@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, final
 
-from whilly.adapters.git.keeping import find_tip, hold_commits, update_refs
-from whilly.adapters.git.snapshot import find_saved, take_snapshot
+from whilly.adapters.git.worktree.keeping import find_tip, hold_commits, update_refs
+from whilly.adapters.git.worktree.snapshot import find_saved, take_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from whilly.adapters.git.command import Git
     from whilly.adapters.git.layout import Layout, Record
-    from whilly.adapters.git.opening import Opening
-    from whilly.adapters.git.snapshot import Snapshot
-    from whilly.adapters.git.tree import WorkTree
+    from whilly.adapters.git.worktree.opening import Opening
+    from whilly.adapters.git.worktree.snapshot import Snapshot
+    from whilly.adapters.git.worktree.tree import WorkTree
     from whilly.domain.ids import RunId
 
 
