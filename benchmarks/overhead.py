@@ -2,9 +2,9 @@
 
 `python benchmarks/overhead.py [--full] [--rounds N] [--parallel N]`
 
-The floor is `floor.sh`: worktree, agent, commit, rebase, fast-forward, remove, in sh, with util-linux's `flock`. CPU is user + system time of
-everything that was started, detached processes included (on Linux; elsewhere of what was waited for). A run with one
-task is shown apart, as the fixed cost of a start.
+The floor is `floor.sh`: worktree, agent, commit, rebase, fast-forward, remove, in sh, with the
+`flock` of util-linux. CPU is user + system time of everything that was started, detached processes included (on Linux;
+elsewhere of what was waited for). A run with one task is shown apart, as the fixed cost of a start.
 """
 
 from __future__ import annotations
