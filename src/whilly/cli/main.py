@@ -15,10 +15,13 @@ from whilly.cli.exit_codes import ExitCode
 from whilly.cli.lazy import LazyGroup
 from whilly.cli.render_error import render_error, render_refusal, render_surprise
 from whilly.cli.translate import Refused, translate
+from whilly.config.environment import process_environment
 from whilly.domain.errors import WhillyError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+_COMPLETE = "_WHILLY_COMPLETE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,10 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def _invoke(arguments: list[str]) -> int:
+    if instruction := process_environment().get(_COMPLETE):
+        from click.shell_completion import shell_complete  # noqa: PLC0415  (costs time that only completion needs)
+
+        return shell_complete(whilly, {}, "whilly", _COMPLETE, instruction)
     translation = translate(arguments, COMMANDS)
     if isinstance(translation, Refused):
         raise click.UsageError(render_refusal(translation))

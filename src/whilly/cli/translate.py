@@ -10,15 +10,17 @@ if TYPE_CHECKING:
 
 _WITH_VALUE = frozenset({"-C"})
 _HAS_WORKSPACES = "every task has a workspace of its own, and your checkout is never touched"
-_DROPPED: Mapping[str, str] = {
+DROPPED: Mapping[str, str] = {
     "--workspace": "",
     "--worktree": "",
     "--no-workspace": f"--no-workspace has no effect: {_HAS_WORKSPACES}",
     "--no-worktree": f"--no-worktree has no effect: {_HAS_WORKSPACES}",
     "--no-gh": "--no-gh has no effect: `whilly doctor` does not ask GitHub",
 }
-_RUN_FLAGS = frozenset({"--all", "--resume", "--headless", "--timeout", "--agent", *_DROPPED})
-_COMMAND_FLAGS: Mapping[str, str] = {"--doctor": "doctor", "--config": "config", "--reset": "reset"}
+"""Flags of the predecessor that are accepted and dropped → what to say about it."""
+_RUN_FLAGS = frozenset({"--all", "--resume", "--headless", "--timeout", "--agent", *DROPPED})
+COMMAND_FLAGS: Mapping[str, str] = {"--doctor": "doctor", "--config": "config", "--reset": "reset"}
+"""Flags of the predecessor that are commands now."""
 
 _FROM_TRACKER = (
     "Write the tasks into a plan file and start it with `whilly run PLAN`; trackers come in a later version."
@@ -29,7 +31,7 @@ _PRD = (
     "Write the tasks into a plan file (`whilly init --sample` writes an example) and start it with `whilly run PLAN`."
 )
 _ALWAYS = "Every task is verified before it is integrated; `[profile]` in whilly.toml says how."
-_GONE: Mapping[str, str] = {
+GONE: Mapping[str, str] = {
     "--init": f"`whilly init` sets up a repository; it writes no product description. {_PRD}",
     "--plan": _PRD,
     "--prd-wizard": _PRD,
@@ -61,6 +63,7 @@ _GONE: Mapping[str, str] = {
     "--triz": "It comes in a later version.",
     "--check": _ALWAYS,
 }
+"""Flags of the predecessor that are refused → what to do instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +98,18 @@ def translate(argv: Sequence[str], commands: Collection[str]) -> Translated | Re
     before, rest = tuple(argv[:start]), tuple(argv[start:])
     if not rest or rest[0] in commands:
         return Translated(tuple(argv))
-    gone = next((part for part in _options(rest) if part in _GONE), None)
-    if gone is not None and (rest[0] == gone or _is_old(rest)):
-        return Refused(f"{gone} was a flag of the predecessor and is not one of this version", _GONE[gone])
+    gone = next((part for part in _options(rest) if part in GONE), None)
+    if gone is not None and (rest[0].partition("=")[0] == gone or _is_old(rest)):
+        return Refused(f"{gone} was a flag of the predecessor and is not one of this version", GONE[gone])
     if not _is_old(rest):
         return Translated(tuple(argv))
-    notes = tuple(note for flag, note in _DROPPED.items() if flag in rest and note)
-    kept = tuple(part for part in rest if part not in _DROPPED)
-    flag = next((part for part in kept if part in _COMMAND_FLAGS), None)
+    notes = tuple(note for flag, note in DROPPED.items() if flag in rest and note)
+    kept = tuple(part for part in rest if part not in DROPPED)
+    flag = next((part for part in kept if part in COMMAND_FLAGS), None)
     if flag is None:
         return Translated((*before, "run", *kept), notes)
     others = tuple(part for part in kept if part != flag)
-    return Translated((*before, _COMMAND_FLAGS[flag], *_default_subcommand(flag, others)), notes)
+    return Translated((*before, COMMAND_FLAGS[flag], *_default_subcommand(flag, others)), notes)
 
 
 def _skip_global(argv: Sequence[str]) -> int:
@@ -122,7 +125,7 @@ def _options(rest: Sequence[str]) -> list[str]:
 
 def _is_old(rest: Sequence[str]) -> bool:
     looks_like_a_plan = not rest[0].startswith("-") and (rest[0].endswith(".json") or "/" in rest[0] or "\\" in rest[0])
-    return looks_like_a_plan or any(part in _RUN_FLAGS or part in _COMMAND_FLAGS for part in _options(rest[:1]))
+    return looks_like_a_plan or any(part in _RUN_FLAGS or part in COMMAND_FLAGS for part in _options(rest[:1]))
 
 
 def _default_subcommand(flag: str, others: tuple[str, ...]) -> tuple[str, ...]:

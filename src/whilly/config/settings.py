@@ -144,7 +144,7 @@ class RepositorySettings(Section):
 
     base_branch: Annotated[str, AfterValidator(checked_branch)] = Field(
         default="",
-        description="The branch that tasks start from; empty is the remote's default, or the one checked out.",
+        description="The branch that tasks start from; empty is the one checked out, or else the remote's default.",
     )
     target: Annotated[str, AfterValidator(checked_branch)] = Field(
         default="auto",

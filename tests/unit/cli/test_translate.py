@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from whilly.cli.commands import COMMANDS
+from whilly.cli.translate import Refused, Translated, translate
+
+NAMES = {*COMMANDS, "run", "reset", "doctor", "config", "init"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("plan.json", "run plan.json"),
+        ("plan.json --headless", "run plan.json --headless"),
+        ("--headless plan.json", "run --headless plan.json"),
+        ("plans/one two.json", "run plans/one two.json"),
+        ("./tasks --resume", "run ./tasks --resume"),
+        ("a.json b.json --timeout 60 --agent demo", "run a.json b.json --timeout 60 --agent demo"),
+        ("--timeout=60 a.json", "run --timeout=60 a.json"),
+        ("--all", "run --all"),
+        ("--all --headless", "run --all --headless"),
+        ("--resume", "run --resume"),
+        ("--reset plan.json", "reset plan.json"),
+        ("--reset a.json b.json", "reset a.json b.json"),
+        ("--doctor", "doctor"),
+        ("--config", "config show"),
+        ("--config show", "config show"),
+        ("--config path", "config path"),
+        ("--config edit", "config edit"),
+        ("--config migrate --force", "config migrate --force"),
+        ("--workspace plan.json", "run plan.json"),
+        ("--worktree plan.json", "run plan.json"),
+        ("-C there plan.json", "-C there run plan.json"),
+        ("--debug --doctor", "--debug doctor"),
+    ],
+)
+def test_a_command_line_of_the_predecessor_means_the_same(old: str, new: str) -> None:
+    assert translate(shlex.split(old), NAMES) == Translated(tuple(shlex.split(new)))
+
+
+@pytest.mark.parametrize(
+    "today",
+    [
+        "",
+        "--help",
+        "-h",
+        "--version",
+        "run plan.json --headless",
+        "run --no-workspace",
+        "-C dir run --init",
+        "config --doctor",
+        "-C",
+        "unknown",
+        "unknown --from-issue",
+        "--unknown",
+        "-- plan.json",
+    ],
+)
+def test_todays_command_lines_and_unknown_ones_come_back_as_they_were(today: str) -> None:
+    assert translate(shlex.split(today), NAMES) == Translated(tuple(shlex.split(today)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "noted"),
+    [
+        ("plan.json --no-workspace", "run plan.json", "your checkout is never touched"),
+        ("--no-worktree plan.json", "run plan.json", "every task has a workspace of its own"),
+        ("--doctor --no-gh", "doctor", "does not ask GitHub"),
+    ],
+)
+def test_a_flag_without_a_meaning_is_dropped_with_a_note(old: str, new: str, noted: str) -> None:
+    translated = translate(shlex.split(old), NAMES)
+    assert isinstance(translated, Translated)
+    assert translated.argv == tuple(shlex.split(new))
+    assert [noted in note for note in translated.notes] == [True]
+
+
+@pytest.mark.parametrize(
+    "old",
+    [
+        "--init 'a shop' --plan --go",
+        "--plan PRD.md",
+        "--prd-wizard",
+        "--from-issue o/r#1 --go",
+        "--from-jira AB-1",
+        "--from-github",
+        "--from-issues-project URL --repo o/r",
+        "--from-project URL",
+        "--post-merge plan.json",
+        "--ensure-board-statuses",
+        "--handoff-list",
+        "--handoff-show X",
+        "--handoff-complete X --status failed",
+        "--workflow-analyze URL",
+        "--classify T --project U --repo o/r",
+        "--rebuild-hierarchy --project U",
+        "--project-sync-status",
+        "--sync-status 1 Done",
+        "--sync-todo URL",
+        "--watch-project URL",
+        "--source gh:o/r",
+        "--source=gh:o/r",
+        "--pr-on-done",
+        "plan.json --decision-gate",
+        "--headless --triz plan.json",
+        "--check",
+    ],
+)
+def test_what_is_gone_is_refused_with_what_replaces_it(old: str) -> None:
+    refused = translate(shlex.split(old), NAMES)
+    assert isinstance(refused, Refused)
+    assert refused.message.split()[0] in old.replace("=", " ").split()
+    assert refused.remedy
