@@ -43,7 +43,6 @@ class Dispatch:
         Args:
             drive: takes a run as far as it goes now; must be safe to call again for the same run.
         """
-        self._make_queue()
         config: DBOSConfig = {
             "name": names.APPLICATION,
             "system_database_url": self._url,
@@ -60,8 +59,11 @@ class Dispatch:
 
         DBOS.launch()
 
-    def _make_queue(self) -> None:
-        """A queue that is there at launch is served at once; one made later only when queues are next looked for."""
+    def prepare(self) -> None:
+        """Make the tables and the queue.
+
+        A queue that is there at launch is served at once; one made later only when queues are next looked for.
+        """
         schema = None if self._database.dialect.name == "sqlite" else "dbos"
         if not sa.inspect(self._database).has_table("workflow_status", schema=schema):
             DBOS.migrate(self._url)

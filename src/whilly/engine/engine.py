@@ -44,8 +44,11 @@ class Engine:
         self._plan = plan
         self._deadline = self._clock.monotonic() + timeout.total_seconds() if timeout else None
         self._driver.control.resume(plan)
-        self._dispatch.launch(self._driver.drive)
+        self._dispatch.prepare()
+        self._ledger.rest_others(plan)
         self._ledger.begin(plan, limits, base=base, target=target)
+        # Last: what an earlier process left unfinished goes on under the new limits, not under the old ones.
+        self._dispatch.launch(self._driver.drive)
 
     def tick(self) -> bool:
         """Look at the clock and at what others have said; whether there is still something to do.

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Protocol, final
 from whilly.domain.attempt import AttemptResult, Outcome
 from whilly.domain.flow import event as events
 from whilly.domain.flow import plan_run
-from whilly.domain.flow.event import AttemptEnded, AttemptStarted, CancelRequested, Released
+from whilly.domain.flow.event import AttemptEnded, AttemptStarted, CancelRequested
 from whilly.domain.flow.lifecycle import StartAttempt, decide, due
 from whilly.domain.flow.plan_run import Grant, Hold, Limits, PlanRun, StopReason
 from whilly.domain.flow.run import Phase, Run
 from whilly.domain.ids import CommitId, ItemId, PlanId, RunId, SessionId
+from whilly.domain.work_item import ItemStatus
 from whilly.engine import codec
 from whilly.engine.plan_unit import SLOT_PHASES, PlanUnit, Sources
 from whilly.engine.transaction import Transaction
@@ -134,6 +135,14 @@ class Ledger:
             for run in unit.tx.runs.open(plan):
                 unit.drive(run)
 
+    def rest_others(self, plan: PlanId) -> None:
+        """Nobody works on any other plan: a killed process could not say so itself."""
+        with self._database.begin() as connection:
+            others = Transaction(connection, self._clock.now()).plans.restless(plan)
+        for other in others:
+            with self.unit("rest", other) as unit:
+                unit.rest()
+
     def claim(self, run_id: RunId, plan: PlanId, offer: Offer) -> AttemptStarted | Hold:
         """Start the run's next attempt on paper: its number, its money. Only then may anything start for real."""
         with self.unit("claim", plan) as unit:
@@ -221,20 +230,14 @@ class Ledger:
     def cancel(self, plan: PlanId, item: ItemId, by: str, reason: str = "") -> str:
         """A person does not want the item any more; empty, or why that cannot be."""
         with self.unit("cancel", plan) as unit:
-            return self._person_says(unit, item, CancelRequested(by, unit.tx.now, reason))
-
-    def release(self, plan: PlanId, item: ItemId, by: str, note: str = "") -> str:
-        """A person lets a waiting run go on; empty, or why that cannot be."""
-        with self.unit("release", plan) as unit:
-            return self._person_says(unit, item, Released(by, unit.tx.now, note))
-
-    def _person_says(self, unit: PlanUnit, item: ItemId, event: CancelRequested | Released) -> str:
-        run = unit.tx.runs.find_current(unit.state.plan, item)
-        if run is None:
-            return f"{item} has no run"
-        decision = decide(run, event, self._pipelines[run.pipeline])
-        if not decision.refusal:
-            self._apply(unit, run, event)
-            if not decision.run.is_ended:
-                unit.drive(decision.run)
-        return decision.refusal
+            run = unit.tx.runs.find_current(plan, item)
+            if run is not None and not run.is_ended:
+                self._apply(unit, run, CancelRequested(by, unit.tx.now, reason))
+                return ""
+            status = unit.tx.items.statuses(plan).get(item)
+            if status is not ItemStatus.PENDING:
+                return f"{item} is {status}" if status else f"there is no {item} in the plan"
+            said = f"cancelled by {by}" + (f": {reason}" if reason else "")
+            unit.settle_item(item, ItemStatus.SKIPPED, said)
+            unit.note("item_skipped", item=item, reason=said)
+            return ""

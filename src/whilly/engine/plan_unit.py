@@ -110,6 +110,11 @@ class PlanUnit:
             self.state = plan_run.stop(self.state, reason, remedy)
             self.note("plan_stopping", reason=reason, remedy=remedy)
 
+    def rest(self) -> None:
+        """Nobody works on the plan any more."""
+        self.note("plan_ended", stop=self.state.stop)
+        self.state = replace(self.state, phase=PlanPhase.IDLE)
+
     def drive(self, run: Run) -> None:
         """Ask for a run to be driven."""
         self._sources.enqueue(run, self.state.number)
@@ -131,9 +136,8 @@ class PlanUnit:
         if self.state.phase is PlanPhase.ACTIVE and self._sources.may_start:
             self._start_items()
         if self._sources.may_start and self.state.phase is not PlanPhase.IDLE and self._is_at_rest():
-            self.note("plan_ended", stop=self.state.stop)
+            self.rest()
             self.tx.plans.mark_ended(self.state.plan)
-            self.state = replace(self.state, phase=PlanPhase.IDLE)
         self.tx.plans.store(self.state)
         return self._frontier
 

@@ -135,6 +135,18 @@ class Reading:
                 for r in tx.execute(query)
             ]
 
+    def plan(self, plan: PlanId) -> PlanRow:
+        """One plan.
+
+        Raises:
+            RuleViolation: there is no such plan.
+        """
+        for row in self.plans():
+            if row.id == plan:
+                return row
+        message = f"plan {plan} is not in the ledger"
+        raise RuleViolation(message, remedy="whilly run PLAN")
+
     def definition(self, plan: PlanId) -> Plan:
         """The plan, as imported."""
         with self._database.connect() as tx:

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from whilly.domain.attempt import AttemptResult, Usage
 from whilly.domain.errors import RuleViolation
 from whilly.domain.flow.budget import Spend, settle
-from whilly.domain.flow.plan_run import PlanRun
+from whilly.domain.flow.plan_run import PlanPhase, PlanRun
 from whilly.domain.flow.run import Phase, Run
 from whilly.domain.ids import CommitId, ItemId, PlanId, RunId
 from whilly.domain.plan import Plan
@@ -47,6 +47,11 @@ class PlanRows:
             message = f"plan {plan} is not in the ledger"
             raise RuleViolation(message, remedy="whilly run PLAN")
         return codec.load(PlanRun, row.state), row.version
+
+    def restless(self, besides: PlanId) -> list[PlanId]:
+        """Plans that are being worked on, by what is stored, except one."""
+        query = sa.select(plans.c.id).where((plans.c.phase != PlanPhase.IDLE) & (plans.c.id != besides))
+        return [PlanId(name) for name in self.connection.scalars(query)]
 
     def store(self, state: PlanRun) -> None:
         """Store a plan's position."""
