@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, final
 from typing_extensions import override
 
 from whilly.domain.errors import NotFound, PortError, Unavailable
-from whilly.domain.session import Exit, Launch
 from whilly.ports.sessions import Sessions, SessionState
 from whilly.transport.process.census import find_carriers
 from whilly.transport.process.ending import end_carriers
@@ -28,16 +27,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from whilly.domain.ids import AttemptId
+    from whilly.domain.session import Exit, Launch
 
 _GRACE = timedelta(seconds=5)
-_PATIENCE_S = 1.0
+_PATIENCE = timedelta(seconds=25)
+_REST_S = 1.0
 _START_S = 15.0
 """A supervisor needs 0.02 s to start its agent; this is for a machine that is badly overloaded."""
 _STOP_S = 5.0
 """What a supervisor may need beyond its agent's grace."""
-_KILL_S = 25.0
-"""What a supervisor may need to kill everything and to leave word on a full disk."""
 _POLL_S = 0.02
+_COLLECT_S = 1.0
+_COLLECT_POLL_S = 0.002
 _PASSING = {errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT}
 
 _MISSING = {errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ENOEXEC}
@@ -50,12 +51,15 @@ class ProcessSessions(Sessions):
     Args:
         state_dir: Whilly's directory in this repository; processes of other ones are never touched.
         python: the interpreter that runs the supervisors.
+        patience: what a supervisor may need to kill everything and to leave word on a full disk, before it is
+            killed itself.
     """
 
-    def __init__(self, state_dir: str, *, python: str = sys.executable) -> None:
+    def __init__(self, state_dir: str, *, python: str = sys.executable, patience: timedelta = _PATIENCE) -> None:
         self._state_dir = os.path.realpath(state_dir)
         self._python = python
-        self._children: set[int] = set()
+        self._patience_s = patience.total_seconds()
+        self._children: dict[int, str] = {}
 
     @override
     async def start(self, attempt: AttemptId, home: str, launch: Launch) -> None:
@@ -95,8 +99,6 @@ class ProcessSessions(Sessions):
     async def stop(self, home: str, *, at_once: bool = False) -> Exit:
         place = AttemptHome(home)
         if place.state() is SessionState.ABSENT:
-            if not place.path.is_dir():
-                return Exit(code=None, cause="stopped")
             # A supervisor may be on its way here, sent by a Whilly that is gone: it will find the home closed.
             await asyncio.to_thread(place.bury, "stopped")
         if place.state() is SessionState.RUNNING:
@@ -109,7 +111,8 @@ class ProcessSessions(Sessions):
         found = await asyncio.to_thread(lambda: list(find_carriers(self._state_dir, lambda name: name not in kept)))
         homes = {carrier.supervises for carrier in found if carrier.supervises}
         await asyncio.gather(*(self.stop(home) for home in homes))
-        found += await end_carriers(self._state_dir, lambda name: name not in kept, _PATIENCE_S)
+        found += await end_carriers(self._state_dir, lambda name: name not in kept, _REST_S)
+        self._reap()
         return sorted({f"{carrier.attempt}: {carrier.name} ({carrier.pid})" for carrier in found})
 
     async def _start(self, attempt: AttemptId, place: AttemptHome, launch: Launch) -> None:
@@ -133,9 +136,10 @@ class ProcessSessions(Sessions):
         except ValueError as error:
             message = f"the command line or environment of {launch.argv[0]!r} cannot be passed on: {error}"
             raise PortError(message) from error
-        self._children.add(pid)
-        said = await _hear(answer)
-        stage, _, number = said.partition(" ")
+        self._children[pid] = str(place.path)
+        stage, _, number = (await _hear(answer)).partition(" ")
+        if stage != "started":
+            await self._collect([pid])
         if stage in {"fork", "record"}:
             raise _explain_system(int(number))
 
@@ -144,7 +148,6 @@ class ProcessSessions(Sessions):
         deadline = time.monotonic() + _START_S
         while not place.is_on_record():
             if place.state() is SessionState.ABSENT or time.monotonic() > deadline:
-                self._reap()
                 message = f"the supervisor in {place.path} ended before it had started anything"
                 raise Unavailable(message, remedy=f"see {place.path / SUPERVISOR_LOG}")
             await asyncio.sleep(_POLL_S)
@@ -178,7 +181,7 @@ class ProcessSessions(Sessions):
                 return
         for number in (signal.SIGUSR1, signal.SIGKILL):
             place.signal(number)
-            if await self._await_end(place, _KILL_S):
+            if await self._await_end(place, self._patience_s):
                 await asyncio.to_thread(place.bury, "stopped")
                 return
         message = f"the supervisor in {place.path} does not react, or runs on another machine or in a container"
@@ -186,10 +189,18 @@ class ProcessSessions(Sessions):
 
     async def _settle(self, place: AttemptHome) -> Exit:
         """The end, after making sure that it is one."""
-        self._reap()
+        await self._collect([pid for pid, home in self._children.items() if home == str(place.path)])
         if not place.is_swept() and (spec := place.spec()):
-            await end_carriers(self._state_dir, lambda name: name == spec.attempt, _PATIENCE_S)
+            await end_carriers(self._state_dir, lambda name: name == spec.attempt, _REST_S)
         return place.exit()
+
+    async def _collect(self, pids: list[int]) -> None:
+        """Leave no zombies of supervisors that are just ending."""
+        deadline = time.monotonic() + _COLLECT_S
+        self._reap()
+        while not self._children.keys().isdisjoint(pids) and time.monotonic() < deadline:
+            await asyncio.sleep(_COLLECT_POLL_S)
+            self._reap()
 
     def _reap(self) -> None:
         for pid in list(self._children):
@@ -198,7 +209,7 @@ class ProcessSessions(Sessions):
             except ChildProcessError:
                 is_over = True
             if is_over:
-                self._children.discard(pid)
+                self._children.pop(pid, None)
 
 
 async def _hear(answer: int) -> str:

@@ -1,9 +1,6 @@
 """One suite per port: a class to inherit, with one fixture to override, that every adapter of the port passes.
 
-class TestMyClock(ClockContract):
-    @pytest.fixture
-    def clock(self) -> Clock:
-        return MyClock()
+An adapter's test is `class TestMyClock(ClockContract)` with a fixture `clock`; each suite names its fixture.
 """
 
 from __future__ import annotations
@@ -12,6 +9,7 @@ from whilly.testing.contracts.checks import ChecksContract
 from whilly.testing.contracts.clock import ClockContract
 from whilly.testing.contracts.repository import RepositoryContract
 from whilly.testing.contracts.secrets import SecretsContract
+from whilly.testing.contracts.sessions import SessionsContract, SessionsRig
 from whilly.testing.contracts.suite import ContractSuite
 from whilly.testing.contracts.workspace import WorkspaceContract
 from whilly.testing.contracts.world import RepositoryWorld
@@ -23,5 +21,7 @@ __all__ = [
     "RepositoryContract",
     "RepositoryWorld",
     "SecretsContract",
+    "SessionsContract",
+    "SessionsRig",
     "WorkspaceContract",
 ]

@@ -116,6 +116,7 @@ class AttemptHome:
         Raises:
             OSError: no room, no permission.
         """
+        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         with (self.path / records.LOCK_FILE).open("ab") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
