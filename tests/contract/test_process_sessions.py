@@ -541,7 +541,7 @@ async def test_a_supervisor_that_comes_too_late_leaves(rig: ProcessRig) -> None:
 
 async def test_a_supervisor_that_does_not_react_is_ended_too(rig: ProcessRig) -> None:
     sessions = ProcessSessions(str(rig.path), patience=SHORT)
-    await rig.sessions.start(FIRST, rig.home("a"), sh("exec sleep 600"))
+    await sessions.start(FIRST, rig.home("a"), sh("exec sleep 600"))
     os.kill(rig.supervisor(rig.home("a")), signal.SIGSTOP)
     assert (await sessions.stop(rig.home("a"), at_once=True)).cause == "stopped"
     assert find_marked(rig.path) == []

@@ -58,15 +58,18 @@ def has_file(path: str) -> bool:
 
 
 def read_text(path: str) -> str:
-    """The first 64 KiB of a file; empty when it cannot be read."""
+    """The first 64 KiB of a file; empty when it cannot be read.
+
+    Reading fails as well as opening: a file in `/proc` goes with its process.
+    """
     try:
         fd = os.open(path, os.O_RDONLY)
+        try:
+            return os.read(fd, 65536).decode(errors="replace")
+        finally:
+            os.close(fd)
     except OSError:
         return ""
-    try:
-        return os.read(fd, 65536).decode(errors="replace")
-    finally:
-        os.close(fd)
 
 
 def parse_start(stat: str) -> int:
