@@ -75,7 +75,10 @@ class Project:
     @property
     def database_url(self) -> str:
         """Where the ledger is."""
-        return self.settings.storage.database_url or f"sqlite:///{self.state / 'whilly.db'}"
+        from whilly.config.secrets import ReferencedSecrets, reference_or_text  # noqa: PLC0415  (seldom needed)
+
+        wanted = self.settings.storage.database_url or f"sqlite:///{self.state / 'whilly.db'}"
+        return reference_or_text(wanted, ReferencedSecrets(self.loaded.environment))
 
     @property
     def has_ledger(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 import tomllib
@@ -12,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import tomlkit
 
-from whilly.config.layers import find_problems
+from whilly.config.layers import REPOSITORY_FILE, find_problems
 from whilly.config.problems import InvalidConfiguration
 from whilly.config.settings import CommandTable
+from whilly.config.sources import Layer, read_toml_text
 from whilly.config.spellings import FLAT
 from whilly.domain.errors import ConfigError
 
@@ -43,6 +45,15 @@ def set_values(text: str, changes: Sequence[tuple[Leaf, object]]) -> str:
     if new := [problem for problem in find_problems(after) if problem.message not in known]:
         raise InvalidConfiguration(new)
     return after
+
+
+def find_changes(text: str, wanted: Sequence[tuple[Leaf, object]]) -> list[tuple[Leaf, object]]:
+    """Those of the wanted values that a settings file does not have yet."""
+    has = {}
+    for entry in read_toml_text(text, Layer.REPOSITORY, REPOSITORY_FILE).entries:
+        with contextlib.suppress(ValueError):
+            has[entry.leaf.key] = entry.parse()
+    return [(leaf, value) for leaf, value in wanted if leaf.key not in has or has[leaf.key] != value]
 
 
 def _set_value(text: str, leaf: Leaf, value: object) -> str:
