@@ -26,11 +26,14 @@ if TYPE_CHECKING:
 
     from whilly.adapters.git.command import Git
     from whilly.application.attempt_context import Ports, Rules
+    from whilly.application.live import Live
     from whilly.config.settings import Settings
     from whilly.domain.flow.pipeline import Pipeline
+    from whilly.domain.ids import PlanId
     from whilly.engine.driver import Staff
     from whilly.engine.engine import Engine
     from whilly.engine.ledger import Ledger
+    from whilly.engine.observer import Observer
     from whilly.engine.planning import Planning
     from whilly.engine.reading import Reading
     from whilly.ports.agent import Agent
@@ -112,6 +115,12 @@ class Project:
         from whilly.engine.reading import Reading  # noqa: PLC0415  (costs 0.2 s)
 
         return Reading(self.database, self.pipelines)
+
+    def observer(self, plan: PlanId, live: Live | None = None, *, after: int | None = None) -> Observer:
+        """Where a plan stands, again and again; see `Observer`."""
+        from whilly.engine.observer import Observer  # noqa: PLC0415  (costs 0.2 s)
+
+        return Observer(self.database, self.reading, plan, self.clock, live, after=after)
 
     @cached_property
     def recorder(self) -> Ledger:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from whilly.domain.ids import ItemId
+from whilly.ports.clock import Clock
 
 if TYPE_CHECKING:
     from whilly.domain.session import Activity
@@ -14,7 +15,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LiveAttempt:
-    """An attempt under way, as people like to see it."""
+    """An attempt under way, as people like to see it.
+
+    Attributes:
+        acted_at: when its agent last did something; None before that.
+    """
 
     item: ItemId
     number: int
@@ -24,12 +29,14 @@ class LiveAttempt:
     home: str = ""
     last_action: str = ""
     tokens: int = 0
+    acted_at: datetime | None = None
 
 
 @dataclass(slots=True)
 class Live:
     """Attempts under way and reasons for waiting, by item. Written by the engine, read by the views."""
 
+    clock: Clock
     attempts: dict[ItemId, LiveAttempt] = field(default_factory=dict)
     holds: dict[ItemId, str] = field(default_factory=dict)
 
@@ -43,7 +50,8 @@ class Live:
         attempt = self.attempts.get(item)
         if attempt is not None:
             tokens = attempt.tokens + activity.tokens
-            self.attempts[item] = replace(attempt, last_action=activity.text or attempt.last_action, tokens=tokens)
+            action = activity.text or attempt.last_action
+            self.attempts[item] = replace(attempt, last_action=action, tokens=tokens, acted_at=self.clock.now())
 
     def held(self, item: ItemId, reason: str) -> None:
         """Its next attempt may not start yet."""

@@ -69,7 +69,7 @@ class Driver:
         self._asked: set[RunId] = set()
         self._lanes: dict[str, asyncio.Lock] = {}
         self.control = Control()
-        self.live = Live()
+        self.live = Live(ports.clock)
         self.failure: Exception | None = None
 
     @property

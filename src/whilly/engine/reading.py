@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -10,6 +11,7 @@ from typing import Any, final
 
 import sqlalchemy as sa
 
+from whilly.application.rows import AttemptRow, EventRow, ItemRow, PlanRow
 from whilly.domain.attempt import AttemptResult
 from whilly.domain.errors import RuleViolation
 from whilly.domain.flow.pipeline import Pipeline, Stage
@@ -20,6 +22,9 @@ from whilly.domain.plan import Plan
 from whilly.domain.work_item import ItemStatus, WorkItem
 from whilly.engine import codec
 from whilly.engine.tables import attempts, events, plans, runs, spend, work_items
+
+IN_ONE_QUERY = 500
+"""How many names one statement may ask for; the oldest SQLite allows 999."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,62 +48,6 @@ class Position:
     spent: Decimal = Decimal(0)
     candidate: CommitId | None = None
     instructions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class AttemptRow:
-    """One attempt, as people see it.
-
-    Attributes:
-        cost: USD that it counts; None while it is under way.
-        basis: `reported` by the agent, or `reserved` when nobody knows.
-    """
-
-    run: RunId
-    number: int
-    stage: str
-    agent: str
-    started_at: datetime
-    ended_at: datetime | None
-    result: AttemptResult | None
-    session: str | None
-    reserved: Decimal | None
-    cost: Decimal | None
-    basis: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class ItemRow:
-    """One item and where it stands."""
-
-    item: WorkItem
-    status: ItemStatus
-    reason: str
-    run: Run | None
-
-
-@dataclass(frozen=True, slots=True)
-class EventRow:
-    """One event of the timeline; `data` is its JSON."""
-
-    id: int
-    run: str | None
-    item: str | None
-    type: str
-    at: datetime
-    data: str
-
-
-@dataclass(frozen=True, slots=True)
-class PlanRow:
-    """One plan and where it stands."""
-
-    id: PlanId
-    name: str
-    source: str
-    state: PlanRun
-    version: int
-    begun_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +76,12 @@ class Reading:
 
     def plans(self) -> list[PlanRow]:
         """All plans, the one that was worked on last first."""
-        columns = (plans.c.id, plans.c.name, plans.c.source, plans.c.state, plans.c.version, plans.c.begun_at)
-        query = sa.select(*columns).order_by(sa.func.coalesce(plans.c.begun_at, plans.c.created_at).desc())
+        columns = (plans.c.id, plans.c.name, plans.c.source, plans.c.state, plans.c.version)
+        query = sa.select(*columns, plans.c.begun_at, plans.c.ended_at)
+        query = query.order_by(sa.func.coalesce(plans.c.begun_at, plans.c.created_at).desc())
         with self._database.connect() as tx:
             return [
-                PlanRow(PlanId(r.id), r.name, r.source, codec.load(PlanRun, r.state), r.version, r.begun_at)
+                PlanRow(PlanId(r.id), r.name, r.source, codec.load(PlanRun, r.state), r.version, r.begun_at, r.ended_at)
                 for r in tx.execute(query)
             ]
 
@@ -222,7 +172,12 @@ class Reading:
         if item is not None:
             query = query.where(events.c.item == item)
         with self._database.connect() as tx:
-            return [EventRow(r.id, r.run, r.item, r.type, r.at, r.data) for r in tx.execute(query)]
+            rows = list(tx.execute(query))
+            numbers = {row.id: _attempt_number(row) for row in rows}
+            stages = self._stages(tx, [row.run for row in rows if numbers[row.id]])
+        return [
+            EventRow(r.id, r.run, r.item, r.type, r.at, r.data, stages.get((r.run, numbers[r.id]), "")) for r in rows
+        ]
 
     def counts(self, plan: PlanId) -> dict[ItemStatus, int]:
         """How many items have each status."""
@@ -238,6 +193,17 @@ class Reading:
             ended = tuple(RunId(name) for name in tx.scalars(gone)) if driven else ()
         state = codec.load(PlanRun, row.state)
         return Glance(state.phase, state.stop, row.version, ended)
+
+    def _stages(self, tx: sa.Connection, of: Sequence[str]) -> dict[tuple[str, int], str]:
+        """The stages of all attempts of these runs, by run and number."""
+        names = sorted(set(of))
+        columns = (attempts.c.run, attempts.c.number, attempts.c.stage)
+        found: dict[tuple[str, int], str] = {}
+        for start in range(0, len(names), IN_ONE_QUERY):
+            some = names[start : start + IN_ONE_QUERY]
+            rows = tx.execute(sa.select(*columns).where(attempts.c.run.in_(some)))
+            found |= {(row.run, row.number): row.stage for row in rows}
+        return found
 
     def _definition(self, tx: sa.Connection, plan: PlanId) -> Plan:
         digest = tx.scalar(sa.select(plans.c.digest).where(plans.c.id == plan))
@@ -268,6 +234,14 @@ class Reading:
 
 def _is_under_way(run: Run, number: int) -> bool:
     return run.phase is Phase.RUNNING and run.attempt == number
+
+
+def _attempt_number(event: sa.Row[Any]) -> int:
+    """The number of the attempt that an event is about; 0 when it is about none."""
+    if not event.run or not event.type.startswith("attempt_"):
+        return 0
+    number = json.loads(event.data).get("number", 0)
+    return number if isinstance(number, int) else 0
 
 
 def _attempt(row: sa.Row[Any]) -> AttemptRow:

@@ -1,0 +1,103 @@
+"""Events of the ledger for programs: flat, with names that stay."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from whilly.application.rows import EventRow
+    from whilly.domain.ids import PlanId
+
+_STAGES = {"verify": "verification", "integrate": "integration"}
+_ENDINGS = {"done": "task_done", "failed": "task_failed", "skipped": "task_skipped"}
+_OTHERS = {
+    "run_created": "task_started",
+    "item_blocked": "blocked",
+    "plan_begun": "plan_start",
+    "plan_ended": "plan_done",
+}
+
+
+def describe_event(event: EventRow, plan: PlanId) -> dict[str, Any]:
+    """One event, flat: what happened, when, to which task, and its details.
+
+    Returns:
+        `event` (the ledger's own name), `ts` (ISO 8601, UTC), `plan`; where it applies `task_id`, `run`, `attempt`,
+        `stage`, `agent`, `outcome`, `reason`, `cost_usd`, `commit`, `status`, `milestone`, and whatever else the
+        event has. `docs/reference/events.md` lists them.
+    """
+    data = _data(event)
+    flat: dict[str, Any] = {"event": event.type, "ts": event.at.isoformat(timespec="milliseconds"), "plan": plan}
+    if event.item:
+        flat["task_id"] = event.item
+    if event.run:
+        flat["run"] = event.run
+    details = _attempt(data, event.stage) if "number" in data and event.run else _numbered(data)
+    flat |= {name: value for name, value in details.items() if value not in (None, "", [], ()) and name not in flat}
+    milestone = name_milestone(event.type, flat)
+    return {**flat, "milestone": milestone} if milestone else flat
+
+
+def name_milestone(kind: str, details: Mapping[str, Any]) -> str:
+    """The name under which people look for it: `verification_failed`, `repair_started`, `task_done`; often empty."""
+    stage = str(details.get("stage", ""))
+    noun = _STAGES.get(stage, stage)
+    match kind:
+        case "attempt_started" if noun:
+            return f"{noun}_started"
+        case "attempt_ended" if noun:
+            return f"{noun}_{_result(stage, str(details.get('outcome', '')))}"
+        case "run_ended":
+            return _ENDINGS.get(str(details.get("status", "")), "")
+        case _:
+            return _OTHERS.get(kind, "")
+
+
+def _result(stage: str, outcome: str) -> str:
+    if stage in _STAGES:
+        words = {"completed": "passed", "rejected": "failed", "conflict": "conflict"}
+        return words.get(outcome, "ended")
+    return "finished" if outcome == "completed" else "ended"
+
+
+def _attempt(data: Mapping[str, Any], stage: str) -> dict[str, Any]:
+    """An attempt's event with its result spread out; what only the next prompt needs is left out."""
+    result = data.get("result") or {}
+    usage = result.get("usage") or {}
+    evidence = result.get("evidence") or {}
+    return {
+        "attempt": data["number"],
+        "stage": stage,
+        "agent": data.get("agent"),
+        "reserved_usd": _number(data.get("reserved")),
+        "outcome": result.get("outcome"),
+        "reason": result.get("reason"),
+        "cost_usd": _number(usage.get("cost_usd")),
+        "input_tokens": usage.get("input_tokens"),
+        "output_tokens": usage.get("output_tokens"),
+        "commit": result.get("commit"),
+        "command": evidence.get("command"),
+        "exit_code": evidence.get("exit_code"),
+        "retry_at": result.get("retry_at"),
+        "outside_key_files": result.get("outside_claims"),
+    }
+
+
+def _numbered(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Money is stored as text, so that it stays exact; programs want numbers."""
+    return {name: _number(value) if name in {"spent", "budget"} else value for name, value in data.items()}
+
+
+def _number(value: object) -> float | None:
+    return float(str(value)) if value is not None else None
+
+
+def _data(event: EventRow) -> dict[str, Any]:
+    try:
+        data = json.loads(event.data)
+    except ValueError:
+        return {}
+    return data if isinstance(data, dict) else {}

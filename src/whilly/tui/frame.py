@@ -1,0 +1,223 @@
+"""One frame of the live display: a plan's progress as lines that fit a given width and height."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len, set_cell_size
+from rich.text import Text
+
+from whilly.application.progress import headline
+from whilly.domain.work_item import ItemStatus
+from whilly.tui.neutral import one_line
+from whilly.tui.words import clock_time, dollars, duration, tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from whilly.application.progress import Active, Money, Progress, Queued, Settled, Waiting
+
+WIDE = 76
+"""Columns from which a running item has everything on one line."""
+
+QUIET = timedelta(seconds=30)
+"""An agent that showed nothing for longer is said to be quiet."""
+
+_GREEN_UP_TO = 0.5
+_YELLOW_UP_TO = 0.8
+_ID_CELLS = 16
+_STATUS_STYLES = {
+    ItemStatus.DONE: "green",
+    ItemStatus.FAILED: "red",
+    ItemStatus.BLOCKED: "red",
+    ItemStatus.SKIPPED: "yellow",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """Lines under a heading; `total` may be more than are shown. `least` lines are shown before others get more."""
+
+    name: str
+    style: str
+    total: int
+    lines: Sequence[Text]
+    least: int
+    has_latest_last: bool = field(default=False)
+
+
+def render_frame(progress: Progress, width: int, height: int) -> list[Text]:
+    """At most `height` lines, none wider than `width` cells."""
+    head = [_title_line(progress, width), _count_line(progress, width), _money_line(progress.money, width)]
+    head.append(Text(one_line(headline(progress)), style="italic"))
+    body = _fit(_sections(progress, width), height - len(head))
+    return [_cut(line, width) for line in [*head, *body][:height]]
+
+
+def bar(share: float, cells: int, style: str) -> Text:
+    """A bar of `cells` cells, filled to `share` (0 to 1, more is full)."""
+    filled = min(cells, max(0, round(share * cells)))
+    return Text.assemble(("━" * filled, style), ("─" * (cells - filled), "dim"))
+
+
+def money_style(share: float) -> str:
+    """Green up to half of the budget, yellow up to 80 %, then red."""
+    if share <= _GREEN_UP_TO:
+        return "green"
+    return "yellow" if share <= _YELLOW_UP_TO else "red"
+
+
+def _title_line(progress: Progress, width: int) -> Text:
+    right = duration(progress.elapsed)
+    name = Text.assemble(("whilly ", "bold"), (one_line(progress.name), "bold"))
+    if progress.target:
+        name.append(f" → {one_line(progress.target)}", style="dim")
+    room = max(1, width - cell_len(right) - 1)
+    name.truncate(room, overflow="ellipsis", pad=True)
+    return Text.assemble(name, " ", (right, "bold"))
+
+
+def _count_line(progress: Progress, width: int) -> Text:
+    done, total = progress.count(ItemStatus.DONE), progress.total
+    line = bar(done / total if total else 0, max(5, min(30, width // 4)), "green")
+    line.append(f" {done}/{total} done", style="bold")
+    parts = [
+        (len(progress.active), "running", "cyan"),
+        (len(progress.waiting), "waiting", "yellow"),
+        (progress.count(ItemStatus.PENDING), "queued", ""),
+        (progress.count(ItemStatus.FAILED), "failed", "red"),
+        (progress.count(ItemStatus.BLOCKED), "blocked", "red"),
+        (progress.count(ItemStatus.SKIPPED), "skipped", "yellow"),
+    ]
+    for number, word, style in parts:
+        if number:
+            line.append(" · ").append(f"{number} {word}", style=style)
+    return line
+
+
+def _money_line(money: Money, width: int) -> Text:
+    reserved = f" (+ {dollars(money.reserved)} reserved)" if money.reserved else ""
+    if money.budget is None:
+        return Text(f"cost {dollars(money.spent)}{reserved}, no budget", style="dim")
+    style = money_style(money.share)
+    line = bar(money.share, max(5, min(30, width // 4)), style)
+    line.append(f" {dollars(money.spent)} of {dollars(money.budget)}", style=style)
+    return line.append(f" {money.share:.0%}{reserved}")
+
+
+def _sections(progress: Progress, width: int) -> list[_Section]:
+    running = [line for active in progress.active for line in _active_lines(active, width)]
+    queue = _rows(((q.item, q.title, q.reason) for q in progress.queue[:50]), width, "dim")
+    undone = [_settled_line(each, width) for each in progress.undone[-50:]]
+    done = [_settled_line(each, width) for each in progress.done[-50:]]
+    waiting = [_waiting_line(each, progress, width) for each in progress.waiting[:50]]
+    return [
+        _Section("Running", "cyan", len(progress.active), running, len(running)),
+        _Section("Waiting", "yellow", len(progress.waiting), waiting, 3),
+        _Section("Failed, blocked, skipped", "red", len(progress.undone), undone, 5, has_latest_last=True),
+        _Section("Queue", "", len(progress.queue), queue, 5),
+        _Section("Done", "green", len(progress.done), done, 3, has_latest_last=True),
+    ]
+
+
+def _fit(sections: Iterable[_Section], height: int) -> list[Text]:
+    """Headings and lines of the sections within `height`: first what each needs least, then more from above."""
+    shown = [section for section in sections if section.lines]
+    room = height - len(shown)
+    given = [0] * len(shown)
+    for wanted in ([s.least for s in shown], [len(s.lines) for s in shown]):
+        for number, section in enumerate(shown):
+            more = min(wanted[number], len(section.lines)) - given[number]
+            more = max(0, min(more, room))
+            given[number] += more
+            room -= more
+    lines: list[Text] = []
+    for section, count in zip(shown, given, strict=True):
+        if count:
+            lines.append(Text(f"{section.name} ({section.total})", style=f"bold {section.style}".strip()))
+            lines += section.lines[-count:] if section.has_latest_last else section.lines[:count]
+    return lines
+
+
+def _active_lines(active: Active, width: int) -> list[Text]:
+    facts = f"{active.stage} #{active.number}"
+    if active.agent:
+        facts += f" {active.agent}"
+    money = dollars(active.spent) + (f"+{dollars(active.reserved)}" if active.reserved else "")
+    spent = f"{tokens(active.tokens)} tok " if active.tokens else ""
+    line = Text("  ").append(_column(active.item, _ID_CELLS), style="bold")
+    line.append(f" {one_line(facts, 40)} ", style="cyan").append(f"{duration(active.elapsed)} ").append(
+        f"{spent}{money}", style="dim"
+    )
+    told = _told(active)
+    if width >= WIDE:
+        line.append(" ").append(one_line(active.title), style="dim")
+    return [line, Text("    ↳ ", style="dim").append(told)]
+
+
+def _told(active: Active) -> str:
+    if not active.is_under_way:
+        return f"waits: {one_line(active.hold)}" if active.hold else "the next attempt is about to start"
+    action = one_line(active.last_action) or (
+        "started; nothing heard yet" if active.agent else f"{active.stage} is under way"
+    )
+    return f"{action} (quiet for {duration(active.quiet)})" if active.agent and active.quiet >= QUIET else action
+
+
+def _waiting_line(waiting: Waiting, progress: Progress, width: int) -> Text:
+    if waiting.until:
+        left = duration(waiting.until - progress.at)
+        when = f"until {clock_time(waiting.until, progress.at)} ({left})"
+    else:
+        when = f"for a person since {clock_time(waiting.since, progress.at)}" if waiting.since else "for a person"
+    return _row(waiting.item, f"{when}: {one_line(waiting.reason)}", one_line(waiting.title), width, "yellow")
+
+
+def _settled_line(settled: Settled, width: int) -> Text:
+    mark = {ItemStatus.DONE: "✓", ItemStatus.FAILED: "✗"}.get(settled.status, "-")
+    told = f"{settled.status}: {one_line(settled.reason)}" if settled.reason else str(settled.status)
+    if settled.status is ItemStatus.DONE:
+        took = duration(settled.took) if settled.took is not None else ""
+        told = f"{took} {dollars(settled.spent)}".strip()
+    line = Text(f"{mark} ", style=_STATUS_STYLES.get(settled.status, ""))
+    return line.append_text(_row(settled.item, told, one_line(settled.title), width - 2, "", indent=""))
+
+
+def _rows(rows: Iterable[tuple[str, str, str]], width: int, style: str) -> list[Text]:
+    return [_row(item, one_line(reason), one_line(title), width, style) for item, title, reason in rows]
+
+
+def _row(item: str, told: str, title: str, width: int, style: str, *, indent: str = "  ") -> Text:
+    """Id, title and what is told of it; a narrow terminal shows no title."""
+    line = Text(indent).append(_column(item, _ID_CELLS if width >= WIDE else 10), style="bold").append(" ")
+    if width >= WIDE and title:
+        room = max(10, (width - _ID_CELLS - 4) // 2)
+        line.append(set_cell_size(title, room) if cell_len(title) <= room else _ellipsis(title, room)).append(" ")
+    return line.append(told, style=style)
+
+
+def _column(text: str, cells: int) -> str:
+    shown = one_line(text, 200)
+    return set_cell_size(shown, cells) if cell_len(shown) <= cells else _ellipsis(shown, cells)
+
+
+def _ellipsis(text: str, cells: int) -> str:
+    return set_cell_size(set_cell_size(text, cells - 1).rstrip() + "…", cells)
+
+
+def _cut(line: Text, width: int) -> Text:
+    line.truncate(width, overflow="ellipsis")
+    line.no_wrap = True
+    line.end = ""
+    return line
+
+
+__all__ = ["bar", "money_style", "render_frame"]
+
+
+def render_queue(queue: Sequence[Queued], width: int) -> list[Text]:
+    """The whole queue, for `whilly status`."""
+    return _rows(((q.item, q.title, q.reason) for q in queue), width, "dim")
