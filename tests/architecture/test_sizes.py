@@ -22,7 +22,9 @@ def count_methods(node: ast.ClassDef) -> int:
 
 
 def is_property(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    return any(isinstance(mark, ast.Name) and mark.id == "property" for mark in node.decorator_list)
+    return any(
+        isinstance(mark, ast.Name) and mark.id in {"property", "cached_property"} for mark in node.decorator_list
+    )
 
 
 def test_no_module_is_too_long(modules: list[Module]) -> None:
