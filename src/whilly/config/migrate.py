@@ -203,6 +203,9 @@ def _restore(path: Path, text: str | None, write: Callable[[Path, str], None]) -
 def _classify(binding: Binding, present: Mapping[str, Entry]) -> Move | str | None:
     """What becomes of one variable; why it must stay, as text; None when it is not Whilly's."""
     name, value = binding.name, binding.value or ""
+    if name == "GITHUB_TOKEN" and "github.token" in present:
+        # Whilly itself never reads this one, so what whilly.toml says is what counts.
+        return "github.token is set already; take the line out if nothing else needs it"
     reading = Reading()
     read_variable("WHILLY_GH_TOKEN" if name == "GITHUB_TOKEN" else name, value, Origin(Layer.DOTENV), reading)
     for problem in (*reading.problems, *reading.warnings):

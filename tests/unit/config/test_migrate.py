@@ -118,6 +118,12 @@ def test_of_two_names_for_one_setting_the_loser_stays_when_it_says_something_els
     assert [move.secret for move in plan.moves if move.secret] == [Secret("two2")]
 
 
+def test_a_token_that_lost_once_does_not_win_the_second_time() -> None:
+    first = plan_migration("GITHUB_TOKEN=one1\nWHILLY_GH_TOKEN=two2\n", None, {})
+    second = plan_migration(first.dotenv_after, first.toml_after, {})
+    assert (second.moves, list(second.kept)) == ((), ["GITHUB_TOKEN"])
+
+
 def test_of_two_lines_with_one_name_the_last_counts_and_both_go() -> None:
     plan = plan_migration("WHILLY_TIMEOUT=5\nA=1\nWHILLY_TIMEOUT=6\n", None, {})
     assert ([move.value for move in plan.moves], plan.dotenv_after) == ([6.0], "A=1\n")
