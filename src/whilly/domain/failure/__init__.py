@@ -26,6 +26,7 @@ def read_failure(
     """The evidence of a command that failed.
 
     Args:
+        command: as it was given to the shell.
         exit_code: None when it was ended.
         output: everything it printed, or the ends of it, escape codes and all.
         root: absolute path of the checkout; other paths in a traceback are not the project's.
