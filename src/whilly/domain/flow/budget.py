@@ -44,6 +44,15 @@ def is_worth_a_warning(cap: Decimal | None, spend: Spend) -> bool:
     return cap is not None and spend.settled >= cap * WARN_SHARE
 
 
+BELIEVABLE = Decimal(1_000_000)
+"""USD. What claims to have cost more than this, or less than nothing, did not say what it cost."""
+
+
+def is_known(cost: Decimal | None) -> bool:
+    """Whether a reported cost says anything."""
+    return cost is not None and cost.is_finite() and 0 <= cost <= BELIEVABLE
+
+
 def settle(reserved: Decimal, cost: Decimal | None) -> Decimal:
     """What an ended attempt counts: its cost, or its reservation when nobody knows."""
-    return reserved if cost is None else cost
+    return cost if cost is not None and is_known(cost) else reserved

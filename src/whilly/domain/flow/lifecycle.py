@@ -13,7 +13,8 @@ A run is a position in a pipeline. Only events move it, and `decide` is the only
   of a superseded attempt, a second answer to the same question, anything after the end.
 * It does nothing. What is to be done next follows from the position it returns: `due(run)`.
 * Every loop is bounded: routes by their limit, tries by the stage's `attempts`, outages by `BACKOFF`, interruptions
-  by `MAX_INTERRUPTIONS`. Only an account's limit may be waited for as often as it takes: it costs nothing.
+  by `MAX_INTERRUPTIONS`. Only what a person has to mend may come as often as it takes: an account's limit, a missing
+  login (which stops the plan), a question; and what Whilly itself ended counts for nothing.
 * Nothing here is random or reads a clock: times come in with the events, jitter is derived from the run's id.
 """
 
@@ -22,7 +23,7 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, TypeGuard, assert_never
 
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome
 from whilly.domain.flow.event import AttemptEnded, AttemptStarted, CancelRequested, Released, RunEvent
@@ -41,6 +42,9 @@ JITTER = 0.2
 
 LIMIT_PAUSE = timedelta(minutes=5)
 """How long an account is left alone when its limit gave no time."""
+
+LEAST_PAUSE = timedelta(seconds=5)
+"""How long an account is left alone at least: a reset in the past is a clock that is wrong."""
 
 MAX_INTERRUPTIONS = 5
 """Interruptions in a row before a run fails: something kills its attempts from outside."""
@@ -122,8 +126,11 @@ def _started(run: Run, event: AttemptStarted) -> Decision:
 def _released(run: Run, event: Released) -> Decision:
     if run.phase is not Phase.WAITING:
         return _refuse(run, f"the run is {run.phase}, it waits for nobody")
-    note = Evidence(summary=f"{event.by} says: {event.note}") if event.note else run.evidence
-    return Decision(replace(run, phase=Phase.QUEUED, wait=None, not_before=None, evidence=note))
+    evidence = run.evidence
+    if event.note:
+        said = f"{event.by} says: {event.note}"
+        evidence = replace(evidence, hints=(said, *evidence.hints)) if _is_proof(evidence) else Evidence(summary=said)
+    return Decision(replace(_requeue(run), evidence=evidence))
 
 
 def _ended(run: Run, event: AttemptEnded, pipeline: Pipeline) -> Decision:
@@ -134,7 +141,10 @@ def _ended(run: Run, event: AttemptEnded, pipeline: Pipeline) -> Decision:
     stage = pipeline.stages.get(run.stage)
     if stage is None:
         return Decision(_end(run, ItemStatus.FAILED, f"pipeline {pipeline.name} has no stage {run.stage} any more"))
-    return Decision(_ROUTES[result.outcome](run, stage, result, event.at))
+    if result.is_deliberate and result.outcome is not Outcome.CANCELLED:
+        return Decision(_requeue(run))
+    follow = _send_back if result.outcome in stage.routes else _ROUTES[result.outcome]
+    return Decision(follow(run, stage, result, event.at))
 
 
 def _advance(run: Run, stage: Stage, _result: AttemptResult, _at: datetime) -> Run:
@@ -145,7 +155,7 @@ def _advance(run: Run, stage: Stage, _result: AttemptResult, _at: datetime) -> R
 
 def _send_back(run: Run, stage: Stage, result: AttemptResult, _at: datetime) -> Run:
     """Along the route for this outcome, within its limit; the same failure twice is not worth another try."""
-    what = "conflict" if result.outcome is Outcome.CONFLICT else "checks failed"
+    what = "checks failed" if result.outcome is Outcome.REJECTED else str(result.outcome)
     fingerprint = result.evidence.fingerprint if result.evidence else ""
     run = replace(run, evidence=result.evidence)
     if fingerprint and fingerprint == run.fingerprint:
@@ -161,11 +171,11 @@ def _send_back(run: Run, stage: Stage, result: AttemptResult, _at: datetime) -> 
 
 def _try_again(run: Run, stage: Stage, result: AttemptResult, _at: datetime) -> Run:
     tries = run.tries + 1
-    evidence = result.evidence or Evidence(summary=result.reason)
+    evidence = result.evidence or (run.evidence if _is_proof(run.evidence) else Evidence(summary=result.reason))
     if tries >= stage.attempts:
         return _end(replace(run, evidence=evidence), ItemStatus.FAILED, f"{result.outcome}: {result.reason}")
     # A conversation that crashed or hung is not trusted again; one that merely stopped early is continued.
-    session = run.session if result.outcome is Outcome.NO_PROGRESS else None
+    session = run.session if result.outcome in {Outcome.NO_PROGRESS, Outcome.OVER_BUDGET} else None
     return replace(_requeue(run), tries=tries, evidence=evidence, session=session, outages=0, interruptions=0)
 
 
@@ -179,7 +189,7 @@ def _back_off(run: Run, _stage: Stage, result: AttemptResult, at: datetime) -> R
 
 
 def _wait_for_account(run: Run, _stage: Stage, result: AttemptResult, at: datetime) -> Run:
-    until = result.retry_at or at + LIMIT_PAUSE
+    until = max(result.retry_at, at + LEAST_PAUSE) if result.retry_at else at + LIMIT_PAUSE
     return _wait(run, Wait(result.reason or "usage limit reached", at, until, whom="agent"))
 
 
@@ -197,11 +207,14 @@ def _cancelled(run: Run, _stage: Stage, result: AttemptResult, _at: datetime) ->
 
 
 def _interrupted(run: Run, _stage: Stage, result: AttemptResult, _at: datetime) -> Run:
-    if result.is_deliberate:
-        return _requeue(run)
     if run.interruptions >= MAX_INTERRUPTIONS:
         return _end(run, ItemStatus.FAILED, f"interrupted {run.interruptions + 1} times in a row: {result.reason}")
     return replace(_requeue(run), interruptions=run.interruptions + 1)
+
+
+def _is_proof(evidence: Evidence | None) -> TypeGuard[Evidence]:
+    """Whether it says what a check or a merge found, which the next agent needs whatever became of the last one."""
+    return evidence is not None and bool(evidence.command or evidence.output or evidence.paths or evidence.fingerprint)
 
 
 def _jitter(run: Run) -> float:
@@ -238,8 +251,8 @@ _ROUTES: Mapping[Outcome, Callable[[Run, Stage, AttemptResult, datetime], Run]] 
     Outcome.LIMITED: _wait_for_account,
     Outcome.ASKED: _wait_for_person,
     Outcome.INTERRUPTED: _interrupted,
+    Outcome.OVER_BUDGET: _try_again,
     Outcome.AUTH_FAILED: _hold,
-    Outcome.OVER_BUDGET: _hold,
     Outcome.CANCELLED: _cancelled,
 }
 """What each outcome does to a run; a test holds it complete."""

@@ -10,6 +10,20 @@ from whilly.domain.attempt import Outcome
 END = ""
 """As the next stage: the run is done."""
 
+ROUTABLE = frozenset(
+    {
+        Outcome.REJECTED,
+        Outcome.CONFLICT,
+        Outcome.ASKED,
+        Outcome.NO_PROGRESS,
+        Outcome.CRASHED,
+        Outcome.STALLED,
+        Outcome.TIMED_OUT,
+        Outcome.OVER_BUDGET,
+    }
+)
+"""Outcomes that may have a route; the others say nothing about the work, so the stage itself is gone on with."""
+
 
 @dataclass(frozen=True, slots=True)
 class Route:
@@ -74,16 +88,23 @@ class Pipeline:
             for outcome, route in s.routes.items()
             if route.limit < 1
         ]
+        found += [
+            f"stage {s.name!r}: {outcome} cannot have a route; it says nothing about the work"
+            for s in self.stages.values()
+            for outcome in s.routes.keys() - ROUTABLE
+        ]
         return found + [
             f"stage {s.name!r}: attempts must be at least 1" for s in self.stages.values() if s.attempts < 1
         ]
 
     def _bad_targets(self) -> list[str]:
-        known = {END, *self.stages}
         found = [] if self.first in self.stages else [f"first stage {self.first!r} does not exist"]
         for stage in self.stages.values():
-            targets = [("next", stage.next), *((f"on {o}", r.to) for o, r in stage.routes.items())]
-            found += [f"stage {stage.name!r}: {why} leads to unknown {to!r}" for why, to in targets if to not in known]
+            targets = [("next", stage.next)] if stage.next != END else []
+            targets += [(f"on {outcome}", route.to) for outcome, route in stage.routes.items()]
+            found += [
+                f"stage {stage.name!r}: {why} leads to unknown {to!r}" for why, to in targets if to not in self.stages
+            ]
         return found + self._endless()
 
     def _endless(self) -> list[str]:

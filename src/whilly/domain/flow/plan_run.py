@@ -72,6 +72,15 @@ class PlanRun:
     iterations: int = 0
     is_warned: bool = False
 
+    @property
+    def is_winding_down(self) -> bool:
+        """Whether no agent may start any more, but what agents have done is still checked and integrated."""
+        return self.phase is PlanPhase.STOPPING and self.stop is StopReason.ITERATIONS
+
+    def lets_start(self, *, is_agent: bool) -> bool:
+        """Whether attempts of this kind may start at all."""
+        return self.phase is PlanPhase.ACTIVE or (self.is_winding_down and not is_agent)
+
 
 @dataclass(frozen=True, slots=True)
 class Grant:
@@ -101,7 +110,7 @@ def admit(plan: PlanRun, spend: Spend, wanted: Decimal, *, is_agent: bool) -> Gr
         wanted: USD that the attempt is expected to cost at most; 0 for one that costs nothing.
         is_agent: whether an agent is started; built-in actions cost nothing and need no money.
     """
-    if plan.phase is not PlanPhase.ACTIVE:
+    if not plan.lets_start(is_agent=is_agent):
         return Hold(f"work on the plan has stopped: {plan.stop}" if plan.stop else "nobody works on the plan")
     return _admit_agent(plan, spend, wanted) if is_agent else Grant(Decimal(0))
 
@@ -128,6 +137,7 @@ def activate(plan: PlanRun, limits: Limits, *, base: str, target: str) -> PlanRu
         stop=None,
         remedy="",
         iterations=0,
+        is_warned=plan.is_warned and limits.budget == plan.limits.budget,
     )
 
 
@@ -137,7 +147,8 @@ def count_iteration(plan: PlanRun) -> PlanRun:
 
 
 def stop(plan: PlanRun, reason: StopReason, remedy: str = "") -> PlanRun:
-    """Nothing new starts from now on; the first reason stands."""
-    if plan.phase is not PlanPhase.ACTIVE:
+    """Nothing new starts from now on; the first reason stands, unless it lets things go on that this one does not."""
+    is_stronger = plan.is_winding_down and reason is not StopReason.ITERATIONS
+    if plan.phase is not PlanPhase.ACTIVE and not is_stronger:
         return plan
     return replace(plan, phase=PlanPhase.STOPPING, stop=reason, remedy=remedy)

@@ -1,0 +1,352 @@
+"""Where every outcome takes a run, at every stage of the pipeline for one developer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from whilly.config.pipelines import load_pipelines
+from whilly.domain.attempt import AttemptResult, Evidence, Outcome
+from whilly.domain.flow.event import AttemptEnded, AttemptStarted, CancelRequested, Released, RunEvent
+from whilly.domain.flow.lifecycle import (
+    _ROUTES,
+    BACKOFF,
+    LEAST_PAUSE,
+    LIMIT_PAUSE,
+    MAX_INTERRUPTIONS,
+    CloseRun,
+    StartAttempt,
+    decide,
+    due,
+)
+from whilly.domain.flow.pipeline import Pipeline, Route
+from whilly.domain.flow.run import Phase, Run
+from whilly.domain.ids import CommitId, ItemId, PlanId, RunId, SessionId
+from whilly.domain.work_item import ItemStatus
+
+NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
+SOLO = load_pipelines(Path("/nowhere"), max_attempts=3)["solo"]
+TRIED_AGAIN = [Outcome.NO_PROGRESS, Outcome.CRASHED, Outcome.STALLED, Outcome.TIMED_OUT, Outcome.OVER_BUDGET]
+
+
+def at(stage: str, **position: object) -> Run:
+    """A run whose fifth attempt, at this stage, is under way."""
+    run = Run(RunId("t-1-x-1"), PlanId("p"), ItemId("T-1"), "solo", stage, phase=Phase.RUNNING, attempt=5)
+    return replace(run, **position)  # type: ignore[arg-type]  # the fields' names and types are the caller's
+
+
+def end(run: Run, outcome: Outcome, pipeline: Pipeline = SOLO, **result: object) -> Run:
+    """The run after its attempt has come to `outcome`."""
+    ended = AttemptEnded(run.attempt, AttemptResult(outcome, **result), NOON)  # type: ignore[arg-type]  # as above
+    decision = decide(run, ended, pipeline)
+    assert decision.refusal == ""
+    return decision.run
+
+
+def go_on(run: Run) -> Run:
+    """The run with its next attempt under way."""
+    step = due(run)
+    assert isinstance(step, StartAttempt)
+    decision = decide(run, AttemptStarted(step.number, step.stage, NOON), SOLO)
+    assert decision.refusal == ""
+    return decision.run
+
+
+def failed(run: Run) -> str:
+    """Why the run failed."""
+    assert run.ending is not None
+    assert run.ending.status is ItemStatus.FAILED
+    return run.ending.reason
+
+
+def test_every_outcome_leads_somewhere() -> None:
+    assert set(_ROUTES) == set(Outcome)
+
+
+@pytest.mark.parametrize(
+    ("stage", "outcome", "next_stage"),
+    [
+        ("execute", Outcome.COMPLETED, "verify"),
+        ("verify", Outcome.COMPLETED, "integrate"),
+        ("repair", Outcome.COMPLETED, "verify"),
+        ("resolve", Outcome.COMPLETED, "verify"),
+        ("verify", Outcome.REJECTED, "repair"),
+        ("integrate", Outcome.REJECTED, "repair"),
+        ("integrate", Outcome.CONFLICT, "resolve"),
+        *((stage, outcome, stage) for stage in SOLO.stages for outcome in TRIED_AGAIN),
+        *((stage, outcome, stage) for stage in SOLO.stages for outcome in (Outcome.INTERRUPTED, Outcome.AUTH_FAILED)),
+    ],
+)
+def test_the_next_attempt_may_start_at_once(stage: str, outcome: Outcome, next_stage: str) -> None:
+    run = end(at(stage), outcome)
+    assert (run.phase, run.stage) == (Phase.QUEUED, next_stage)
+    assert due(run) == StartAttempt(6, next_stage)
+
+
+@pytest.mark.parametrize("stage", ["execute", "repair", "resolve"])
+@pytest.mark.parametrize("outcome", [Outcome.REJECTED, Outcome.CONFLICT])
+def test_what_a_stage_has_no_route_for_ends_the_run(stage: str, outcome: Outcome) -> None:
+    assert failed(end(at(stage), outcome, reason="it does not fit")).endswith(": it does not fit")
+
+
+@pytest.mark.parametrize("stage", list(SOLO.stages))
+def test_a_cancelled_attempt_skips_the_item(stage: str) -> None:
+    run = end(at(stage), Outcome.CANCELLED, reason="cancelled by ada")
+    assert run.ending is not None
+    assert (run.ending.status, run.ending.reason) == (ItemStatus.SKIPPED, "cancelled by ada")
+
+
+def test_integration_ends_the_run_as_done_with_its_commit() -> None:
+    run = end(at("integrate", head=CommitId("a" * 40)), Outcome.COMPLETED, commit=CommitId("b" * 40))
+    assert run.ending is not None
+    assert (run.phase, run.ending.status, run.ending.commit) == (Phase.ENDED, ItemStatus.DONE, "b" * 40)
+    assert due(run) == CloseRun(keep_branch=False)
+
+
+def test_a_run_that_failed_keeps_its_branch_and_its_evidence() -> None:
+    proof = Evidence("tests failed", command="pytest", exit_code=1)
+    run = end(at("repair"), Outcome.REJECTED, evidence=proof)
+    assert run.ending is not None
+    assert run.ending.evidence == proof
+    assert due(run) == CloseRun(keep_branch=True)
+
+
+def test_commit_and_session_of_an_attempt_are_the_run_s_from_then_on() -> None:
+    run = end(at("execute"), Outcome.COMPLETED, commit=CommitId("c" * 40), session=SessionId("s"))
+    assert (run.head, run.session) == ("c" * 40, "s")
+    run = end(go_on(run), Outcome.REJECTED, evidence=Evidence("no"))
+    assert (run.head, run.session) == ("c" * 40, "s")
+
+
+def test_the_base_is_that_of_the_first_attempt_until_another_is_given() -> None:
+    run = Run(RunId("r"), PlanId("p"), ItemId("T-1"), "solo", "execute")
+    run = decide(run, AttemptStarted(1, "execute", NOON, base=CommitId("1" * 40)), SOLO).run
+    run = go_on(end(run, Outcome.CRASHED))
+    assert run.base == "1" * 40
+    run = end(run, Outcome.CRASHED)
+    assert decide(run, AttemptStarted(3, "execute", NOON, base=CommitId("2" * 40)), SOLO).run.base == "2" * 40
+
+
+# Tries and conversations
+
+
+def test_tries_are_counted_until_the_stage_has_no_more() -> None:
+    run = end(at("execute"), Outcome.CRASHED)
+    run = end(go_on(run), Outcome.STALLED)
+    assert run.tries == 2
+    assert failed(end(go_on(run), Outcome.TIMED_OUT, reason="too long")) == "timed_out: too long"
+
+
+def test_tries_begin_anew_at_the_next_stage() -> None:
+    assert end(at("execute", tries=2, outages=4, interruptions=4), Outcome.COMPLETED).tries == 0
+
+
+@pytest.mark.parametrize(
+    ("outcome", "session"),
+    [
+        (Outcome.NO_PROGRESS, "s"),
+        (Outcome.OVER_BUDGET, "s"),
+        (Outcome.CRASHED, None),
+        (Outcome.STALLED, None),
+        (Outcome.TIMED_OUT, None),
+    ],
+)
+def test_only_a_conversation_that_stopped_early_is_gone_on_with(outcome: Outcome, session: str | None) -> None:
+    assert end(at("execute"), outcome, session=SessionId("s")).session == session
+
+
+def test_the_next_try_is_told_why_the_last_one_did_not_do() -> None:
+    run = end(at("execute"), Outcome.NO_PROGRESS, reason="changed nothing")
+    assert run.evidence == Evidence("changed nothing")
+    assert end(go_on(run), Outcome.CRASHED, reason="exit code 9").evidence == Evidence("exit code 9")
+
+
+def test_what_is_to_be_repaired_is_not_forgotten_when_the_repair_crashes() -> None:
+    proof = Evidence("tests failed", command="pytest", exit_code=1, output="E assert 1 == 2", fingerprint="x")
+    run = go_on(end(at("verify"), Outcome.REJECTED, evidence=proof))
+    assert end(run, Outcome.CRASHED, reason="exit code 9").evidence == proof
+
+
+# Sent back
+
+
+def test_the_same_failure_twice_ends_the_run() -> None:
+    proof = Evidence("tests failed", fingerprint="same")
+    run = end(go_on(end(at("verify"), Outcome.REJECTED, evidence=proof)), Outcome.COMPLETED)
+    reason = failed(end(go_on(run), Outcome.REJECTED, reason="1 failed", evidence=proof))
+    assert reason == "checks failed: the same failure twice: 1 failed"
+
+
+def test_failures_without_a_fingerprint_are_never_the_same() -> None:
+    proof = Evidence("tests failed")
+    run = end(go_on(end(at("verify"), Outcome.REJECTED, evidence=proof)), Outcome.COMPLETED)
+    assert end(go_on(run), Outcome.REJECTED, evidence=proof).stage == "repair"
+
+
+def test_a_route_is_taken_as_often_as_its_limit_says() -> None:
+    run = at("verify")
+    for number in range(3):
+        run = end(run, Outcome.REJECTED, evidence=Evidence("failed", fingerprint=str(number)))
+        assert (run.stage, run.rounds) == ("repair", {"repair": number + 1})
+        run = go_on(end(go_on(run), Outcome.COMPLETED))
+    reason = failed(end(run, Outcome.REJECTED, reason="still red", evidence=Evidence("failed", fingerprint="3")))
+    assert reason == "checks failed after 3 tries to mend it: still red"
+
+
+def test_verify_and_integrate_share_the_limit_of_repairs() -> None:
+    run = end(at("integrate", rounds={"repair": 2}), Outcome.REJECTED, evidence=Evidence("failed", fingerprint="a"))
+    assert run.rounds == {"repair": 3}
+    run = replace(run, stage="verify", phase=Phase.RUNNING)
+    assert "after 3 tries" in failed(end(run, Outcome.REJECTED, evidence=Evidence("failed", fingerprint="b")))
+
+
+def test_a_conflict_is_resolved_at_most_twice() -> None:
+    run = end(at("integrate", rounds={"repair": 3}), Outcome.CONFLICT)
+    assert (run.stage, run.rounds) == ("resolve", {"repair": 3, "resolve": 1})
+    assert failed(end(at("integrate", rounds={"resolve": 2}), Outcome.CONFLICT, reason="in app.py")) == (
+        "conflict after 2 tries to mend it: in app.py"
+    )
+
+
+def test_any_outcome_that_says_something_about_the_work_may_have_a_route() -> None:
+    execute = replace(SOLO.stages["execute"], routes={Outcome.ASKED: Route("resolve", 1)})
+    pipeline = replace(SOLO, stages={**SOLO.stages, "execute": execute})
+    run = end(at("execute"), Outcome.ASKED, pipeline)
+    assert (run.phase, run.stage) == (Phase.QUEUED, "resolve")
+
+
+# Waits
+
+
+def test_pauses_after_outages_grow_and_are_jittered_by_at_most_a_fifth() -> None:
+    assert [pause.total_seconds() for pause in BACKOFF] == [5, 10, 20, 40, 60]
+    run, pauses = at("execute"), []
+    for pause in BACKOFF:
+        run = end(run, Outcome.UNAVAILABLE, reason="overloaded")
+        assert run.wait is not None
+        assert (run.phase, run.wait.whom) == (Phase.WAITING, "")
+        assert run.wait.until is not None
+        pauses.append((run.wait.until - NOON) / pause)
+        assert due(run) == StartAttempt(run.attempt + 1, "execute", run.wait.until)
+        run = go_on(run)
+    assert all(1 <= share <= 1.2 for share in pauses)
+    assert len(set(pauses)) == len(pauses)
+    assert failed(end(run, Outcome.UNAVAILABLE, reason="overloaded")) == "unavailable 6 times in a row: overloaded"
+
+
+def test_parallel_runs_do_not_come_back_at_the_same_moment() -> None:
+    ends = {end(at("execute", id=RunId(f"run-{n}")), Outcome.UNAVAILABLE).not_before for n in range(20)}
+    assert len(ends) == 20
+
+
+def test_a_service_that_says_when_to_come_back_is_left_alone_until_then() -> None:
+    later = NOON + timedelta(hours=1)
+    assert end(at("execute"), Outcome.UNAVAILABLE, retry_at=later).not_before == later
+    soon = end(at("execute"), Outcome.UNAVAILABLE, retry_at=NOON - timedelta(hours=1)).not_before
+    assert soon is not None
+    assert soon >= NOON + BACKOFF[0]
+
+
+def test_outages_in_a_row_are_counted_from_the_last_try_that_counted() -> None:
+    assert end(at("execute", outages=4), Outcome.NO_PROGRESS).outages == 0
+    assert end(at("execute", outages=4), Outcome.INTERRUPTED).outages == 4
+
+
+@pytest.mark.parametrize(
+    ("retry_at", "until"),
+    [
+        (NOON + timedelta(hours=5), NOON + timedelta(hours=5)),
+        (None, NOON + LIMIT_PAUSE),
+        (NOON - timedelta(minutes=1), NOON + LEAST_PAUSE),
+    ],
+)
+def test_an_account_at_its_limit_is_waited_for(retry_at: datetime | None, until: datetime) -> None:
+    run = end(at("execute", session=SessionId("s")), Outcome.LIMITED, retry_at=retry_at)
+    assert run.wait is not None
+    assert (run.wait.until, run.wait.whom, run.session, run.tries) == (until, "agent", "s", 0)
+
+
+def test_a_question_is_waited_for_until_somebody_answers() -> None:
+    run = end(at("execute"), Outcome.ASKED, reason="which port?")
+    assert run.wait is not None
+    assert (run.phase, run.wait.reason, run.wait.whom, run.wait.until) == (Phase.WAITING, "which port?", "person", None)
+    assert due(run) is None
+    released = decide(run, Released("ada", NOON, "8080"), SOLO).run
+    assert due(released) == StartAttempt(6, "execute")
+    assert released.evidence == Evidence("ada says: 8080")
+
+
+def test_what_a_person_says_is_added_to_what_a_check_found() -> None:
+    proof = Evidence("tests failed", command="pytest", hints=("AssertionError",))
+    run = end(at("repair", evidence=proof), Outcome.ASKED)
+    told = decide(run, Released("ada", NOON, "drop the test"), SOLO).run.evidence
+    assert told == replace(proof, hints=("ada says: drop the test", "AssertionError"))
+    assert decide(run, Released("ada", NOON), SOLO).run.evidence == proof
+
+
+# Ended from outside
+
+
+def test_interruptions_are_forgiven_five_times_in_a_row() -> None:
+    run = at("execute", session=SessionId("s"))
+    for _ in range(MAX_INTERRUPTIONS):
+        run = go_on(end(run, Outcome.INTERRUPTED))
+    assert (run.session, run.tries) == ("s", 0)
+    assert failed(end(run, Outcome.INTERRUPTED, reason="SIGTERM")) == "interrupted 6 times in a row: SIGTERM"
+
+
+@pytest.mark.parametrize("outcome", [o for o in Outcome if o not in {Outcome.CANCELLED, Outcome.COMPLETED}])
+def test_what_whilly_ended_itself_counts_for_nothing(outcome: Outcome) -> None:
+    before = at("verify", tries=2, outages=5, interruptions=5, rounds={"repair": 3}, evidence=Evidence("e"))
+    after = end(before, outcome, is_deliberate=True)
+    assert after == replace(before, phase=Phase.QUEUED)
+
+
+@pytest.mark.parametrize("run", [at("execute"), replace(at("execute"), phase=Phase.QUEUED)])
+def test_a_person_can_cancel_at_any_time(run: Run) -> None:
+    ended = decide(run, CancelRequested("ada", NOON, "not needed"), SOLO).run
+    assert ended.ending is not None
+    assert (ended.ending.status, ended.ending.reason) == (ItemStatus.SKIPPED, "cancelled by ada: not needed")
+
+
+def test_a_stage_that_its_pipeline_has_lost_ends_the_run() -> None:
+    assert failed(end(at("review"), Outcome.COMPLETED)) == "pipeline solo has no stage review any more"
+
+
+# Refused
+
+
+@pytest.mark.parametrize(
+    ("run", "event", "refusal"),
+    [
+        (at("execute"), AttemptEnded(4, AttemptResult(Outcome.COMPLETED), NOON), "attempt 4 is not the current one"),
+        (at("execute"), AttemptEnded(6, AttemptResult(Outcome.COMPLETED), NOON), "attempt 6 is not the current one"),
+        (at("execute"), AttemptStarted(6, "execute", NOON), "attempt 5 is under way"),
+        (at("execute"), Released("ada", NOON), "the run is running, it waits for nobody"),
+        (
+            replace(at("execute"), phase=Phase.QUEUED),
+            AttemptEnded(5, AttemptResult(Outcome.COMPLETED), NOON),
+            "attempt 5 is not the current one",
+        ),
+        (
+            replace(at("execute"), phase=Phase.QUEUED),
+            AttemptStarted(5, "execute", NOON),
+            "attempt 6 of stage execute is due, not 5 of execute",
+        ),
+        (
+            replace(at("execute"), phase=Phase.QUEUED),
+            AttemptStarted(6, "verify", NOON),
+            "attempt 6 of stage execute is due, not 6 of verify",
+        ),
+        (end(at("execute"), Outcome.ASKED, reason="which?"), AttemptStarted(6, "execute", NOON), "which?"),
+        (end(at("execute"), Outcome.CANCELLED), CancelRequested("ada", NOON), "the run has ended as skipped"),
+        (end(at("integrate"), Outcome.COMPLETED), AttemptStarted(6, "integrate", NOON), "the run has ended as done"),
+    ],
+)
+def test_an_event_that_does_not_fit_is_refused_and_changes_nothing(run: Run, event: RunEvent, refusal: str) -> None:
+    decision = decide(run, event, SOLO)
+    assert decision.refusal == refusal
+    assert decision.run is run

@@ -1,0 +1,82 @@
+"""A pipeline in which a run would get lost is told apart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from whilly.config.pipelines import load_pipelines
+from whilly.domain.attempt import Outcome
+from whilly.domain.flow.pipeline import END, Pipeline, Route, Stage
+
+SOUND = Pipeline(
+    "p",
+    "work",
+    {
+        "work": Stage("work", "check", role="developer"),
+        "check": Stage("check", END, action="verify", routes={Outcome.REJECTED: Route("mend", 2)}),
+        "mend": Stage("mend", "check", role="developer"),
+    },
+)
+
+
+def changed(stage: str, **fields: object) -> Pipeline:
+    stages = {**SOUND.stages, stage: replace(SOUND.stages[stage], **fields)}  # type: ignore[arg-type]  # the fields' names and types are the caller's
+    return replace(SOUND, stages=stages)
+
+
+def test_the_packaged_pipelines_have_no_problems() -> None:
+    packaged = load_pipelines(Path("/nowhere"), max_attempts=3)
+    assert {name: pipeline.problems() for name, pipeline in packaged.items()} == {"solo": []}
+
+
+def test_a_loop_with_a_limit_is_sound() -> None:
+    assert SOUND.problems() == []
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "problem"),
+    [
+        (changed("work", role=""), "stage 'work': give it either a role or an action, not neither"),
+        (changed("work", action="verify"), "stage 'work': give it either a role or an action, not both"),
+        (changed("work", attempts=0), "stage 'work': attempts must be at least 1"),
+        (changed("work", next="chekc"), "stage 'work': next leads to unknown 'chekc'"),
+        (
+            changed("check", routes={Outcome.REJECTED: Route("mend", 0)}),
+            "stage 'check': the route on rejected needs a limit of at least 1",
+        ),
+        (
+            changed("check", routes={Outcome.REJECTED: Route("men", 1)}),
+            "stage 'check': on rejected leads to unknown 'men'",
+        ),
+        (changed("check", routes={Outcome.REJECTED: Route(END, 1)}), "stage 'check': on rejected leads to unknown ''"),
+        (changed("check", routes={}), "stage 'mend' can never be reached"),
+        (
+            changed("check", next="work"),
+            "stage 'work': `next` leads back to it without a limit; use a route with a limit",
+        ),
+        (
+            changed("work", next="work"),
+            "stage 'work': `next` leads back to it without a limit; use a route with a limit",
+        ),
+        (replace(SOUND, first="begin"), "first stage 'begin' does not exist"),
+        *(
+            (
+                changed("mend", routes={outcome: Route("work", 1)}),
+                f"stage 'mend': {outcome} cannot have a route; it says nothing about the work",
+            )
+            for outcome in (
+                Outcome.COMPLETED,
+                Outcome.CANCELLED,
+                Outcome.INTERRUPTED,
+                Outcome.LIMITED,
+                Outcome.UNAVAILABLE,
+                Outcome.AUTH_FAILED,
+            )
+        ),
+    ],
+)
+def test_what_would_lose_a_run_is_a_problem(pipeline: Pipeline, problem: str) -> None:
+    assert problem in pipeline.problems()
