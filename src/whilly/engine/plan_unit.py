@@ -86,6 +86,8 @@ class PlanUnit:
         """Store a run's new position and what it means for its item and for those that depend on it."""
         self.tx.runs.store(after)
         if after.ending:
+            ending = after.ending
+            self.note("run_ended", run=after, status=ending.status, reason=ending.reason, commit=ending.commit)
             self.settle_item(after.item, after.ending.status, after.ending.reason)
         elif after.wait and after.wait.until is None:
             self.tx.items.set(after.plan, [(after.item, ItemStatus.HUMAN_LOOP, after.wait.reason)])
