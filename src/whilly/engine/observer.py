@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     from whilly.engine.reading import Reading
     from whilly.ports.clock import Clock
 
+PAUSE_SECONDS = 0.4
+"""The least time between two readings of a plan's rows."""
+
+PAUSE_SHARE = 10
+"""The least time between two readings, in durations of a reading: looking takes a tenth of a core at most."""
+
 _UNDONE = (ItemStatus.FAILED, ItemStatus.BLOCKED, ItemStatus.SKIPPED)
 
 
@@ -66,14 +72,21 @@ class Observer:
         self._live = live
         self._after = self._latest_event() if after is None else after
         self._version = -1
+        self._due = float("-inf")
         self._standing: Progress | None = None
 
-    def look(self) -> Progress:
+    def look(self, *, at_once: bool = False) -> Progress:
         """Where the plan stands now, and what has happened since the last look.
+
+        Args:
+            at_once: the ledger is read even if it was read a moment ago; for the last look.
 
         Raises:
             RuleViolation: there is no such plan.
         """
+        begun = self._clock.monotonic()
+        if self._standing is not None and begun < self._due and not at_once:
+            return at_moment(self._standing, self._clock.now(), self._live)
         news: tuple[EventRow, ...] = ()
         version = self._read_version()
         if self._standing is None or version != self._version:
@@ -81,6 +94,7 @@ class Observer:
             self._version = version
             news = tuple(self._reading.events(self._plan, after=self._after))
             self._after = news[-1].id if news else self._after
+            self._due = begun + max(PAUSE_SECONDS, PAUSE_SHARE * (self._clock.monotonic() - begun))
         return at_moment(self._standing, self._clock.now(), self._live, news)
 
     def _latest_event(self) -> int:
