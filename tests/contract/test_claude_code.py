@@ -57,8 +57,10 @@ def ask(tmp_path: Path) -> SessionRequest:
     )
 
 
-async def play(agent: Agent, ask: SessionRequest, limit: float = 60) -> Played:
-    return await play_session(agent, agent.launch(ask), limit)
+async def play(
+    agent: Agent, ask: SessionRequest, limit: float = 120, until: Callable[[], bool] | None = None
+) -> Played:
+    return await play_session(agent, agent.launch(ask), limit, until)
 
 
 async def test_cost_and_tokens_are_this_sessions_own(
@@ -166,8 +168,9 @@ async def test_a_server_that_never_answers_is_unavailable_in_the_end(
 
 async def test_a_stream_that_stalls_costs_an_unknown_amount(make: Callable[..., Agent], ask: SessionRequest) -> None:
     with CannedServer(STALL) as server:
-        played = await play(make(server.url), ask, limit=6)
-        assert any("/v1/messages" in request for request in server.requests)
+        played = await play(
+            make(server.url), ask, until=lambda: any("/v1/messages" in request for request in server.requests)
+        )
     assert played.report.outcome is Outcome.TIMED_OUT
     assert played.report.usage is not None
     assert played.report.usage.cost_usd is None

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 from whilly.domain.session import Activity, Exit, SessionReport
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from whilly.domain.session import Launch
     from whilly.ports.agent import Agent, SessionReader
 
 MAX_LINE = 64 * 1024 * 1024
+POLL_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +29,16 @@ class Played:
     report: SessionReport
 
 
-async def play_session(agent: Agent, launch: Launch, limit: float = 60) -> Played:
+async def play_session(
+    agent: Agent, launch: Launch, limit: float = 120, until: Callable[[], bool] | None = None
+) -> Played:
     """Run the process, feed its lines to a reader, stop it when the reader says that waiting is pointless.
 
     Args:
         agent: whose reader reads.
         launch: what the agent made of a request.
         limit: seconds after which the process is ended, as if by its time limit.
+        until: the same as soon as this holds.
     """
     reader = agent.reader()
     process = await asyncio.create_subprocess_exec(
@@ -47,21 +53,29 @@ async def play_session(agent: Agent, launch: Launch, limit: float = 60) -> Playe
     errors = asyncio.create_task(_read_errors(process))
     lines: list[bytes] = []
     activities: list[Activity] = []
-    cause = ""
+    talk = asyncio.create_task(_converse(process, launch.stdin or "", reader, lines, activities))
+    cause = "time_limit"
     try:
-        async with asyncio.timeout(limit):
-            cause = await _converse(process, launch.stdin or "", reader, lines, activities)
+        if await _wait_for_end(talk, limit, until):
+            cause = await talk
             await process.wait()
-    except TimeoutError:
-        cause = "time_limit"
     finally:
         if process.returncode is None:
             process.kill()
-        await process.wait()
+        await asyncio.gather(talk, process.wait(), return_exceptions=True)
         stderr = await errors
     code = process.returncode or 0
     exit_ = Exit(code if code >= 0 else None, -code if code < 0 else None, cause, stderr[-4000:])
     return Played(tuple(lines), tuple(activities), exit_, reader.report(exit_))
+
+
+async def _wait_for_end(talk: asyncio.Task[str], limit: float, until: Callable[[], bool] | None) -> bool:
+    """Whether the session came to its end before the limit, or before `until` held."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + limit
+    while not talk.done() and loop.time() < deadline and not (until and until()):
+        await asyncio.wait({talk}, timeout=POLL_SECONDS)
+    return talk.done()
 
 
 async def _converse(

@@ -5,6 +5,7 @@ An adapter's test is `class TestMyClock(ClockContract)` with a fixture `clock`; 
 
 from __future__ import annotations
 
+from whilly.testing.contracts.agent import AgentCase, AgentContract
 from whilly.testing.contracts.checks import ChecksContract
 from whilly.testing.contracts.clock import ClockContract
 from whilly.testing.contracts.repository import RepositoryContract
@@ -15,6 +16,8 @@ from whilly.testing.contracts.workspace import WorkspaceContract
 from whilly.testing.contracts.world import RepositoryWorld
 
 __all__ = [
+    "AgentCase",
+    "AgentContract",
     "ChecksContract",
     "ClockContract",
     "ContractSuite",
