@@ -1,0 +1,36 @@
+"""The names of a plan: one that stays the same for the same file, one that fits into a branch's name."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final
+
+from anyascii import anyascii
+
+from whilly.domain.ids import PlanId
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SLUG_LENGTH: Final = 48
+DEFAULT_SLUG: Final = "plan"
+
+
+def slug(name: str) -> str:
+    """`name` as lower-case ASCII words joined by `-`, without a `prd-` before or `tasks` after; never empty."""
+    bare = name.lower().removeprefix("prd-").removesuffix("tasks")
+    words = re.sub(r"[^a-z0-9]+", "-", anyascii(bare).lower()).strip("-")
+    return words[:SLUG_LENGTH].rstrip("-") or DEFAULT_SLUG
+
+
+def relative_name(path: Path, repository: Path) -> str:
+    """The file's POSIX path inside the repository; its absolute path where it lies outside."""
+    real, root = path.resolve(), repository.resolve()
+    return real.relative_to(root).as_posix() if real.is_relative_to(root) else real.as_posix()
+
+
+def plan_id(path: Path, repository: Path) -> PlanId:
+    """The same for the same file of the same repository, wherever that is checked out and whatever the file says."""
+    digest = sha256(relative_name(path, repository).encode("utf-8", "surrogateescape")).hexdigest()
+    return PlanId(f"{slug(path.stem)}-{digest[:8]}")
