@@ -33,8 +33,8 @@ TASKS = st.fixed_dictionaries(
 PLANS = st.fixed_dictionaries(
     {"tasks": st.lists(TASKS | VALUES, max_size=5)}, optional={"project": VALUES, "é": VALUES}
 )
-LAYOUTS = st.builds(
-    dict,
+LAYOUTS: st.SearchStrategy[dict[str, Any]] = st.builds(
+    dict[str, Any],
     indent=st.sampled_from([None, 0, 2, "\t"]),
     ensure_ascii=st.booleans(),
     separators=st.sampled_from([None, (",", ":"), (" , ", " : ")]),
@@ -53,9 +53,7 @@ def plain(node: Node) -> object:
 
 
 @given(VALUES, LAYOUTS)
-def test_values_are_those_of_the_standard_decoder_and_stand_where_they_say(
-    value: object, layout: dict[str, Any]
-) -> None:
+def test_values_are_those_of_the_standard_decoder_at_their_place(value: object, layout: dict[str, Any]) -> None:
     document = read(json.dumps(value, **layout).encode())
     assert isinstance(document, Document)
     assert plain(document.root) == value

@@ -6,7 +6,7 @@ slot is free, so no slot idles while anything could use it, and there are no bat
 
 The cost of a whole run grows with n log n, because ready items are never searched; they lie in two kinds of queue:
 
-- A *lane* holds the ready items that claim exactly the same paths, most urgent first: all can start now, or none can.
+- A *lane* holds the ready items that claim exactly the same paths, most urgent first; what keeps one waiting keeps all.
 - A *pen* holds the lanes that were found behind the same obstacle. It stays shut, untouched, while the obstacle stands,
   and opens when the obstacle goes.
 
@@ -18,80 +18,24 @@ dropped until it opens, an entry that a later one has overtaken is skipped. Entr
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
-
-from typing_extensions import override
+from typing import TYPE_CHECKING, Final, final
 
 from whilly.domain.errors import RuleViolation
-from whilly.domain.holdings import Holdings, Obstacle
-from whilly.domain.ids import ItemId
+from whilly.domain.schedule.holdings import Holdings, Obstacle
+from whilly.domain.schedule.reasons import SAID, Blocked, Wait, WaitsForFiles, WaitsForItem, WaitsForSlot
 from whilly.domain.work_item import ItemStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from whilly.domain.plan import Plan
+    from whilly.domain.ids import ItemId
     from whilly.domain.work_item import WorkItem
 
 _OPEN_STATUSES: Final = (ItemStatus.PENDING, ItemStatus.IN_PROGRESS)
-
-_SAID: Final = {
-    ItemStatus.PENDING: "is pending",
-    ItemStatus.IN_PROGRESS: "is running",
-    ItemStatus.DONE: "is done",
-    ItemStatus.FAILED: "failed",
-    ItemStatus.SKIPPED: "was skipped",
-    ItemStatus.BLOCKED: "is blocked",
-    ItemStatus.HUMAN_LOOP: "waits for a person",
-}
-
-
-class Blocked(NamedTuple):
-    """An item that can no longer start, because of what became of a dependency."""
-
-    item: ItemId
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class WaitsForItem:
-    """A dependency is not done yet."""
-
-    dependency: ItemId
-    status: ItemStatus
-
-    @override
-    def __str__(self) -> str:
-        return f"depends on {self.dependency}, which {_SAID[self.status]}"
-
-
-@dataclass(frozen=True, slots=True)
-class WaitsForFiles:
-    """A running item holds files that this one claims."""
-
-    holder: ItemId
-    held: str
-
-    @override
-    def __str__(self) -> str:
-        return f"files overlap with {self.holder}, which is running and holds `{self.held}`"
-
-
-@dataclass(frozen=True, slots=True)
-class WaitsForSlot:
-    """Nothing but a free slot is missing."""
-
-    @override
-    def __str__(self) -> str:
-        return "no free slot"
-
-
-Wait: TypeAlias = WaitsForItem | WaitsForFiles | WaitsForSlot
 
 
 @dataclass(slots=True, eq=False)
@@ -190,7 +134,7 @@ class Frontier:
         """
         before = self._statuses[item_id]
         if status in _OPEN_STATUSES or before not in {*_OPEN_STATUSES, status}:
-            message = f"{item_id}, which {_SAID[before]}, cannot end as {status.value}"
+            message = f"{item_id}, which {SAID[before]}, cannot end as {status.value}"
             raise RuleViolation(message)
         if before is status:
             return []
@@ -209,7 +153,7 @@ class Frontier:
             RuleViolation: the item is not running.
         """
         if item_id not in self._running:
-            message = f"{item_id}, which {_SAID[self._statuses[item_id]]}, cannot be released: it is not running"
+            message = f"{item_id}, which {SAID[self._statuses[item_id]]}, cannot be released: it is not running"
             raise RuleViolation(message)
         self._stop(item_id, ItemStatus.PENDING)
         self._admit(self._item(item_id))
@@ -260,7 +204,7 @@ class Frontier:
     def _block_dependants(self, cause: ItemId) -> list[Blocked]:
         """Block what depends on an item that ended badly, breadth first."""
         found: list[Blocked] = []
-        said = _SAID[self._statuses[cause]]
+        said = SAID[self._statuses[cause]]
         parents = deque([cause])
         while parents:
             parent = parents.popleft()
@@ -326,40 +270,3 @@ class Frontier:
         heappop(lane.places)
         self._enter(lane)
         return item
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """What a run would do if every item took equally long and succeeded.
-
-    Attributes:
-        waves: the items that would start together, most urgent first.
-        waiting: why each of the others would not start in the first wave.
-        blocked: the items that cannot start at all.
-    """
-
-    waves: tuple[tuple[ItemId, ...], ...]
-    waiting: Mapping[ItemId, Wait]
-    blocked: tuple[Blocked, ...]
-
-
-def preview(plan: Plan, parallel: int, statuses: Mapping[ItemId, ItemStatus] | None = None) -> Preview:
-    """Play the plan through with `parallel` slots.
-
-    Args:
-        plan: a valid plan.
-        parallel: how many items may run at once; at least 1.
-        statuses: where the items stand; the plan's own by default. What was running is taken up again.
-    """
-    given = plan.statuses if statuses is None else statuses
-    reopened = {i: ItemStatus.PENDING if s is ItemStatus.IN_PROGRESS else s for i, s in given.items()}
-    frontier = Frontier(plan.items, reopened)
-    wave = tuple(frontier.start(parallel))
-    waiting = frontier.waiting()
-    waves: list[tuple[ItemId, ...]] = []
-    while wave:
-        waves.append(wave)
-        for item in wave:
-            frontier.finish(item, ItemStatus.DONE)
-        wave = tuple(frontier.start(parallel))
-    return Preview(tuple(waves), waiting, frontier.blocked)
