@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 import psutil
 import pytest
 
+import whilly
 from whilly.adapters.process.sessions import ProcessSessions
 from whilly.domain.errors import NotFound, PortError, Unavailable
 from whilly.domain.ids import AttemptId
@@ -27,6 +28,7 @@ from whilly.testing.contracts import SessionsContract, SessionsRig
 from whilly.transport.process.census import find_carriers
 from whilly.transport.process.home import AttemptHome, Spec
 from whilly.transport.process.launching import find_program, mark, spawn_supervisor
+from whilly.transport.process.supervisor import PROGRAM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -390,6 +392,23 @@ async def test_the_record_of_the_end_is_tried_again_when_the_disk_is_full(rig: P
     assert await rig.sessions.wait(rig.home("a"), 0.5) is None
     obstacle.rmdir()
     assert await rig.sessions.wait(rig.home("a"), LONG_S) == Exit(3)
+
+
+async def test_a_session_whose_end_could_not_be_written_is_lost(rig: ProcessRig) -> None:
+    Path(rig.home("a"), "exit.json.tmp").mkdir(parents=True)
+    await rig.sessions.start(FIRST, rig.home("a"), sh("exit 3"))
+    exit_ = await rig.sessions.wait(rig.home("a"), LONG_S)
+    assert exit_ is not None
+    assert exit_.cause == "lost"
+
+
+def test_a_supervisor_loads_nothing_that_slows_its_start() -> None:
+    program = PROGRAM.replace("run()", "print(*sys.modules)")
+    root = str(Path(whilly.__file__).parents[1])
+    command = [sys.executable, "-I", "-S", "-c", program, root]
+    loaded = set(subprocess.check_output(command, text=True).split())
+    assert loaded & {"re", "enum", "json", "signal", "subprocess", "ctypes", "pathlib", "typing", "site"} == set()
+    assert "whilly.transport.process.supervisor" in loaded
 
 
 async def test_reading_goes_on_after_somebody_cut_the_output(rig: ProcessRig) -> None:

@@ -74,7 +74,6 @@ class ProcessSessions(Sessions):
 
     @override
     async def find(self, home: str) -> SessionState:
-        _require_posix()
         self._reap()
         return AttemptHome(home).state()
 
@@ -97,6 +96,7 @@ class ProcessSessions(Sessions):
 
     @override
     async def stop(self, home: str, *, at_once: bool = False) -> Exit:
+        _require_posix()
         place = AttemptHome(home)
         if place.state() is SessionState.ABSENT:
             # A supervisor may be on its way here, sent by a Whilly that is gone: it will find the home closed.
@@ -107,6 +107,7 @@ class ProcessSessions(Sessions):
 
     @override
     async def sweep(self, keep: Iterable[AttemptId]) -> list[str]:
+        _require_posix()
         kept = frozenset(keep)
         found = await asyncio.to_thread(lambda: list(find_carriers(self._state_dir, lambda name: name not in kept)))
         homes = {carrier.supervises for carrier in found if carrier.supervises}
