@@ -28,7 +28,11 @@ from whilly.testing.contracts import SessionsContract, SessionsRig
 from whilly.transport.process.census import find_carriers
 from whilly.transport.process.home import AttemptHome, Spec
 from whilly.transport.process.launching import find_program, mark, spawn_supervisor
+from whilly.transport.process.records import parse_start, read_text
 from whilly.transport.process.supervisor import PROGRAM
+
+if sys.platform != "win32":
+    import fcntl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -179,6 +183,12 @@ async def test_the_agent_has_no_descriptors_but_its_own(rig: ProcessRig) -> None
         os.close(leak)
     await rig.sessions.wait(rig.home("a"), LONG_S)
     assert (await rig.sessions.read(rig.home("a"), 0))[0] == [b"['0', '1', '2']"]
+
+
+async def test_the_agent_has_a_session_of_its_own(rig: ProcessRig) -> None:
+    await rig.sessions.start(FIRST, rig.home("a"), python("print(os.getsid(0) == os.getpgrp() == os.getpid())"))
+    await rig.sessions.wait(rig.home("a"), LONG_S)
+    assert (await rig.sessions.read(rig.home("a"), 0))[0] == [b"True"]
 
 
 async def test_signals_have_their_ordinary_meaning_in_the_agent(rig: ProcessRig) -> None:
@@ -364,18 +374,33 @@ async def test_a_machine_without_room_for_a_process_is_unavailable(rig: ProcessR
     assert output.startswith("unavailable")
 
 
-async def test_a_foreign_process_with_the_recorded_pid_is_left_alone(rig: ProcessRig) -> None:
+@pytest.mark.parametrize("is_locked", [False, True])
+async def test_a_foreign_process_with_the_recorded_pid_is_left_alone(rig: ProcessRig, *, is_locked: bool) -> None:
+    """Unlocked: the pid is somebody else's by now. Locked: it means another process elsewhere, as in a container."""
     with subprocess.Popen(["sleep", "600"]) as foreign:
-        home = Path(rig.home("a"))
-        home.mkdir(parents=True)
-        (home / "lock").touch()
-        record = {"pid": foreign.pid, "start": 1, "boot": "x"}
-        (home / "pid.json").write_text(json.dumps(record))
-        assert await rig.sessions.find(str(home)) is SessionState.LOST
-        assert (await rig.sessions.stop(str(home))).cause == "lost"
-        assert await rig.sessions.sweep([]) == []
+        place = AttemptHome(rig.home("a"))
+        place.path.mkdir(parents=True)
+        start = parse_start(read_text(f"/proc/{foreign.pid}/stat")) + is_locked
+        (place.path / "pid.json").write_text(json.dumps({"pid": foreign.pid, "start": start, "boot": "x"}))
+        with (place.path / "lock").open("w") as lock:
+            if is_locked:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            assert place.state() is (SessionState.RUNNING if is_locked else SessionState.LOST)
+            place.signal(signal.SIGKILL)
+            assert await rig.sessions.sweep([]) == []
+        assert (await rig.sessions.stop(rig.home("a"))).cause == "lost"
         assert foreign.poll() is None
         foreign.kill()
+
+
+async def test_a_home_that_is_held_elsewhere_cannot_be_stopped_from_here(rig: ProcessRig) -> None:
+    place = AttemptHome(rig.home("a"))
+    place.path.mkdir(parents=True)
+    (place.path / "pid.json").write_text(json.dumps({"pid": os.getpid(), "start": 1, "boot": "x"}))
+    with (place.path / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(Unavailable, match="another machine"):
+            await ProcessSessions(str(rig.path), patience=SHORT).stop(rig.home("a"), at_once=True)
 
 
 async def test_a_damaged_record_of_the_end_counts_as_none(rig: ProcessRig) -> None:
