@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no supervised sessions on Windows")
 
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="it takes /proc, a reaper or process descriptors")
+
 ENV = {"PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin"}
 FIRST = AttemptId("run/1")
 SHORT = timedelta(seconds=0.3)
@@ -136,6 +138,7 @@ async def test_a_signal_that_ends_the_agent_is_told(rig: ProcessRig) -> None:
     assert await rig.sessions.wait(rig.home("a"), LONG_S) == Exit(None, signal.SIGKILL, "", "oops\n")
 
 
+@linux_only
 async def test_the_environment_is_the_given_one_and_the_marks(rig: ProcessRig) -> None:
     launch = Launch(("/usr/bin/env", "-0"), "/", {"ODD": "a\nb\udcff", "EMPTY": ""})
     await rig.sessions.start(FIRST, rig.home("a"), launch)
@@ -175,6 +178,7 @@ async def test_without_input_the_agent_reads_nothing(rig: ProcessRig) -> None:
     assert exit_.code == 6
 
 
+@linux_only
 async def test_the_agent_has_no_descriptors_but_its_own(rig: ProcessRig) -> None:
     leak = os.dup2(0, 57)  # which makes it one that children inherit
     try:
@@ -191,6 +195,7 @@ async def test_the_agent_has_a_session_of_its_own(rig: ProcessRig) -> None:
     assert (await rig.sessions.read(rig.home("a"), 0))[0] == [b"True"]
 
 
+@linux_only
 async def test_signals_have_their_ordinary_meaning_in_the_agent(rig: ProcessRig) -> None:
     await rig.sessions.start(FIRST, rig.home("a"), sh("grep -E '^Sig(Blk|Ign)' /proc/self/status | cut -f2"))
     await rig.sessions.wait(rig.home("a"), LONG_S)
@@ -243,7 +248,7 @@ DAEMONS = {
 }
 
 
-@pytest.mark.parametrize("how", DAEMONS)
+@pytest.mark.parametrize("how", [pytest.param(how, marks=linux_only if "mark" in how else ()) for how in DAEMONS])
 async def test_what_an_agent_leaves_is_ended(rig: ProcessRig, how: str) -> None:
     await rig.sessions.start(FIRST, rig.home("a"), sh(f"cd '{rig.path}'; {DAEMONS[how]} until test -s pid; do :; done"))
     exit_ = await rig.sessions.wait(rig.home("a"), LONG_S)
@@ -298,6 +303,7 @@ FORKING = """
 """
 
 
+@linux_only
 async def test_an_agent_that_keeps_forking_is_caught(rig: ProcessRig) -> None:
     await rig.sessions.start(FIRST, rig.home("a"), python(FORKING.format(path=str(rig.path / "up"))))
     await until((rig.path / "up").exists)
@@ -305,6 +311,7 @@ async def test_an_agent_that_keeps_forking_is_caught(rig: ProcessRig) -> None:
     assert find_marked(rig.path) == []
 
 
+@linux_only
 async def test_an_agent_that_keeps_forking_is_caught_without_its_supervisor(rig: ProcessRig) -> None:
     script = FORKING.replace("os.setsid()", "os.setsid(); time.sleep(0.001)").format(path=str(rig.path / "up"))
     await rig.sessions.start(FIRST, rig.home("a"), python(script + "\n"))
@@ -314,6 +321,7 @@ async def test_an_agent_that_keeps_forking_is_caught_without_its_supervisor(rig:
     assert find_marked(rig.path) == []
 
 
+@linux_only
 async def test_a_tree_that_keeps_growing_is_felled(rig: ProcessRig) -> None:
     script = "trap '' TERM; echo up; while :; do sh -c 'trap \"\" TERM; sleep 600 & sleep 600' & sleep 0.01; done"
     await rig.sessions.start(FIRST, rig.home("a"), sh(script))
@@ -374,6 +382,7 @@ async def test_a_machine_without_room_for_a_process_is_unavailable(rig: ProcessR
     assert output.startswith("unavailable")
 
 
+@linux_only
 @pytest.mark.parametrize("is_locked", [False, True])
 async def test_a_foreign_process_with_the_recorded_pid_is_left_alone(rig: ProcessRig, *, is_locked: bool) -> None:
     """Unlocked: the pid is somebody else's by now. Locked: it means another process elsewhere, as in a container."""
@@ -393,6 +402,7 @@ async def test_a_foreign_process_with_the_recorded_pid_is_left_alone(rig: Proces
         foreign.kill()
 
 
+@linux_only
 async def test_a_home_that_is_held_elsewhere_cannot_be_stopped_from_here(rig: ProcessRig) -> None:
     place = AttemptHome(rig.home("a"))
     place.path.mkdir(parents=True)
