@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from whilly.application.compose_prompt import compose_prompt
 from whilly.application.follow_session import follow_session
-from whilly.domain.attempt import AttemptResult, Outcome, Usage
+from whilly.domain.attempt import AttemptResult, Evidence, Outcome, Usage
 from whilly.domain.claims import outside
 from whilly.domain.errors import ConfigError, NotFound, Unavailable
 from whilly.domain.ids import SessionId
@@ -101,7 +101,13 @@ def _judge(brief: Brief, report: SessionReport, saved: Saved) -> AttemptResult:
         retry_at=report.retry_at,
         outside_claims=outside(saved.paths, brief.item.key_files) if brief.item.key_files else (),
     )
-    doubt = _doubt(report, saved) if report.outcome is Outcome.COMPLETED else ""
+    if report.outcome is not Outcome.COMPLETED:
+        return result
+    if saved.unresolved:
+        reason = f"conflict markers are left in {', '.join(saved.unresolved)}"
+        evidence = Evidence(reason, paths=saved.unresolved)
+        return replace(result, outcome=Outcome.CONFLICT, reason=reason, evidence=evidence)
+    doubt = _doubt(report, saved)
     return replace(result, outcome=Outcome.NO_PROGRESS, reason=doubt) if doubt else result
 
 
@@ -110,8 +116,6 @@ def _doubt(report: SessionReport, saved: Saved) -> str:
     if not claims_completion(report.final_message):
         last = report.final_message.strip().splitlines()[-1:] or ["nothing"]
         return f"it ended without claiming completion; its last words: {last[0][:200]}"
-    if saved.unresolved:
-        return f"conflict markers are left in {', '.join(saved.unresolved)}"
     if not saved.paths:
         return "it claims completion, but changed nothing"
     return ""

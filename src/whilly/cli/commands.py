@@ -18,6 +18,7 @@ class Lazy(NamedTuple):
 
 
 COMMANDS: dict[str, Lazy] = {
+    "run": Lazy("whilly.cli.work.run:run", "Work through a plan."),
     "config": Lazy("whilly.cli.configure.config:config", "Show, edit and migrate settings."),
 }
 """In the order of the list that people see."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -15,6 +16,7 @@ from whilly.application.attempt_context import AttemptContext, Ports, Rules
 from whilly.application.close_run import close_run
 from whilly.application.live import Live, LiveAttempt
 from whilly.domain.attempt import AttemptResult, Outcome
+from whilly.domain.errors import WhillyError
 from whilly.domain.flow.brief import Brief
 from whilly.domain.flow.lifecycle import CloseRun, StartAttempt, due
 from whilly.domain.flow.plan_run import Hold, PlanPhase
@@ -153,7 +155,7 @@ class Driver:
             else:
                 result = await handler(brief, context)
         except Exception as error:  # noqa: BLE001  (the outermost scope of an effect: every attempt ends with an outcome)
-            result = AttemptResult(Outcome.CRASHED, f"{type(error).__name__}: {error}")
+            result = AttemptResult(Outcome.CRASHED, _explain(error))
         finally:
             self.live.ended(run.item)
         await self._finish(run, result, brief.agent)
@@ -181,3 +183,11 @@ class Driver:
             candidate=position.candidate,
             instructions=position.instructions,
         )
+
+
+def _explain(error: Exception) -> str:
+    """An error in one line; one that nobody raised on purpose says where it came from."""
+    if isinstance(error, WhillyError):
+        return str(error)
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"internal error: {type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})"

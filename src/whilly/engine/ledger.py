@@ -128,6 +128,7 @@ class Ledger:
         """Work on the plan begins, or begins again where it was: open runs are driven on, new ones are started."""
         with self.unit("begin", plan) as unit:
             unit.state = plan_run.activate(unit.state, limits, base=base, target=target)
+            unit.tx.plans.mark_begun(plan)
             unit.note(
                 "plan_begun", number=unit.state.number, parallel=limits.parallel, budget=limits.budget, target=target
             )

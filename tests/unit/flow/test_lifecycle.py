@@ -86,8 +86,13 @@ def test_the_next_attempt_may_start_at_once(stage: str, outcome: Outcome, next_s
     assert due(run) == StartAttempt(6, next_stage)
 
 
-@pytest.mark.parametrize("stage", ["execute", "repair", "resolve"])
-@pytest.mark.parametrize("outcome", [Outcome.REJECTED, Outcome.CONFLICT])
+@pytest.mark.parametrize(
+    ("stage", "outcome"),
+    [
+        *((stage, Outcome.REJECTED) for stage in ("execute", "repair", "resolve")),
+        *((stage, Outcome.CONFLICT) for stage in ("execute", "repair")),
+    ],
+)
 def test_what_a_stage_has_no_route_for_ends_the_run(stage: str, outcome: Outcome) -> None:
     assert failed(end(at(stage), outcome, reason="it does not fit")).endswith(": it does not fit")
 

@@ -1,0 +1,3 @@
+"""The commands that work through plans."""
+
+from __future__ import annotations

@@ -1,0 +1,64 @@
+"""What must be true before a plan is worked on: git, the repository, the agents."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+from whilly.adapters.git.inspection import detect_base, find_layout, require_git
+from whilly.application.choose_target import Branches, choose_target
+from whilly.domain.errors import ConfigError
+
+if TYPE_CHECKING:
+    from whilly.bootstrap import Project
+    from whilly.domain.plan import Plan
+
+DEFAULT_AGENT = "claude"
+
+
+def default_agent(project: Project) -> str:
+    """The agent of items that name none."""
+    return project.settings.agent.name or DEFAULT_AGENT
+
+
+async def require_repository(project: Project) -> str:
+    """The base branch.
+
+    Raises:
+        ConfigError: git or the repository cannot be worked with.
+    """
+    await require_git(project.git, project.root)
+    await find_layout(project.git, project.root)
+    return project.settings.repository.base_branch or await detect_base(project.git, project.root)
+
+
+async def require_agents(project: Project, plan: Plan) -> None:
+    """See that every agent of the plan is known and installed.
+
+    Raises:
+        ConfigError: one is not, with the command that mends it.
+    """
+    for name in sorted({item.agent or default_agent(project) for item in plan.items}):
+        agent = project.agents.get(name)
+        if agent is None:
+            near = difflib.get_close_matches(name, project.agents, n=1)
+            message = f"there is no agent {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+            known = ", ".join(project.agents)
+            raise ConfigError(
+                message, remedy=f"use one of {known}, or describe it under [agents.{name}] in whilly.toml"
+            )
+        health = await agent.probe()
+        if not health.program:
+            message = f"agent {name} is not installed: {health.problem}"
+            demo = "" if name == "demo" else "; to see Whilly at work without an agent: whilly run --agent demo"
+            raise ConfigError(message, remedy=f"{health.remedy or 'install it'}{demo}")
+
+
+async def prepare_branches(project: Project, plan: Plan, base: str) -> Branches:
+    """The branches that the plan's items start from and go to.
+
+    Raises:
+        ConfigError: the target cannot be used.
+    """
+    repository = project.settings.repository
+    return await choose_target(project.repository, base, repository.target, f"{repository.branch_prefix}{plan.slug}")

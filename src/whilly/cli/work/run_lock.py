@@ -1,0 +1,78 @@
+"""One `whilly run` at a time in a repository."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from filelock import FileLock, Timeout
+
+from whilly.domain.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+    from pathlib import Path
+
+LOCK_FILE = "run.lock"
+OWNER_FILE = "run.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The `whilly run` that is alive in a repository."""
+
+    pid: int
+    host: str
+    started_at: str
+    plans: tuple[str, ...]
+
+
+def find_owner(state: Path) -> Owner | None:
+    """Who is working here; None when nobody is. The lock decides: what a killed process left behind is not believed."""
+    if not (state / LOCK_FILE).exists():
+        return None
+    lock = FileLock(state / LOCK_FILE)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return _read(state)
+    lock.release()
+    return None
+
+
+@contextmanager
+def hold_lock(state: Path, plans: tuple[str, ...], now: datetime) -> Iterator[None]:
+    """Be the only `whilly run` of this repository.
+
+    Raises:
+        ConfigError: another one is alive; the message names it.
+    """
+    lock = FileLock(state / LOCK_FILE)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        owner = _read(state)
+        message = f"whilly is at work in this repository: process {owner.pid} on {owner.host}, since {owner.started_at}"
+        message += f", on {', '.join(owner.plans)}" if owner.plans else ""
+        remedy = "whilly run --watch to look on, whilly status, or end it first with Ctrl-C where it runs"
+        raise ConfigError(message, remedy=remedy) from None
+    try:
+        owner = Owner(os.getpid(), platform.node(), now.isoformat(timespec="seconds"), plans)
+        (state / OWNER_FILE).write_text(json.dumps(asdict(owner)), encoding="utf-8")
+        yield
+        (state / OWNER_FILE).unlink(missing_ok=True)
+    finally:
+        lock.release()
+
+
+def _read(state: Path) -> Owner:
+    try:
+        known = json.loads((state / OWNER_FILE).read_text(encoding="utf-8"))
+        return Owner(int(known["pid"]), str(known["host"]), str(known["started_at"]), tuple(known["plans"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return Owner(0, "unknown host", "unknown", ())
