@@ -18,6 +18,7 @@ class Lazy(NamedTuple):
 
 
 COMMANDS: dict[str, Lazy] = {
+    "init": Lazy("whilly.cli.configure.init:init", "Set up Whilly in this repository."),
     "run": Lazy("whilly.cli.work.run:run", "Work through a plan."),
     "config": Lazy("whilly.cli.configure.config:config", "Show, edit and migrate settings."),
 }
