@@ -46,6 +46,7 @@ variable that Whilly does not know is an error, and so is a value of the wrong t
   `keyring:service/user` an entry of the system's keyring, `file:/path` a file's content. `whilly config migrate` moves
   secrets from `.env` into the keyring. A variable may hold the secret itself.
 - Durations are seconds; money is US dollars.
+- `whilly.toml` names commands that Whilly runs: trust it as you trust the repository's Makefile.
 """
 
 
