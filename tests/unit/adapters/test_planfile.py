@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -472,4 +473,12 @@ def test_a_plan_file_that_cannot_be_read_is_a_problem_like_any_other(tmp_path: P
     assert str(only(load(tmp_path / "a.json", tmp_path))) == (
         "a.json: error: not a plan file: there is no such file → name an existing plan file"
     )
-    assert only(load(tmp_path, tmp_path)).why == "it is a directory"
+    assert only(load(tmp_path, tmp_path)).why == "it is not a regular file"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="file names on Windows are text")
+def test_a_plan_file_with_a_name_that_is_no_text_is_shown_all_the_same(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"plan\xff\x1b.json")
+    path.write_text(json.dumps({"tasks": []}), encoding="utf-8")
+    problem = only(load(path, tmp_path))
+    assert problem.file.encode() == "plan\ufffd\ufffd.json".encode()

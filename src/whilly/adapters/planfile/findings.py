@@ -69,5 +69,10 @@ class Findings:
 
 def shown(text: str) -> str:
     """Somebody's text, short and harmless enough for a message in one line."""
-    plain = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+    plain = printable(text)
     return plain if len(plain) <= _SHOWN_LENGTH else f"{plain[: _SHOWN_LENGTH - 1]}…"
+
+
+def printable(text: str) -> str:
+    """Somebody's text without what could turn or break a terminal's line."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)

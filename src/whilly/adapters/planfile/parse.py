@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from whilly.adapters.planfile.document import MAX_BYTES, Document, Fault, read
 from whilly.adapters.planfile.fields import Fields, kind
-from whilly.adapters.planfile.findings import Findings, shown
+from whilly.adapters.planfile.findings import Findings, printable, shown
 from whilly.adapters.planfile.identity import plan_id, relative_name, slug
 from whilly.adapters.planfile.problem import Problem
 from whilly.adapters.planfile.tasks import Tasks, read_tasks, report_unknown_keys
@@ -48,10 +48,10 @@ class Parsed:
 
 def load(path: Path, repository: Path) -> Parsed:
     """Read and parse a plan file; a file that cannot be read is a problem like any other."""
-    name = relative_name(path, repository)
+    name = printable(relative_name(path, repository))
     try:
         if not path.is_file():
-            why = "it is a directory" if path.is_dir() else "there is no such file"
+            why = "it is not a regular file" if path.exists() else "there is no such file"
             return _refused(name, "not a plan file", why, "name an existing plan file")
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -68,7 +68,7 @@ def parse(data: bytes, path: Path, repository: Path) -> Parsed:
         path: where it came from; it gives the plan its id and, without a `project`, its name.
         repository: the root that the plan's paths are relative to.
     """
-    name = relative_name(path, repository)
+    name = printable(relative_name(path, repository))
     document = read(data)
     if isinstance(document, Fault):
         line, column = document.position

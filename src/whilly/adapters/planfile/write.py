@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from whilly.domain.errors import PortError, Unavailable
@@ -47,18 +48,26 @@ def write_atomically(path: Path, data: bytes) -> None:
 def _replace(target: Path, data: bytes) -> None:
     temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}.tmp")
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         if target.exists():
-            temporary.chmod(target.stat().st_mode & 0o7777)
+            _take_over(temporary, target.stat())
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
+
+
+def _take_over(temporary: Path, old: os.stat_result) -> None:
+    """Give the new file the mode of the old one, and its owner where that is allowed."""
+    if hasattr(os, "chown"):
+        with suppress(OSError):
+            os.chown(temporary, old.st_uid, old.st_gid)
+    temporary.chmod(old.st_mode & 0o7777)
 
 
 def _sync_folder(folder: Path) -> None:
