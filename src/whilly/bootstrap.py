@@ -65,6 +65,11 @@ class Project:
         """Whilly's own directory in the repository."""
         return self.root / ".whilly"
 
+    @property
+    def attempts_root(self) -> Path:
+        """Where attempts have their homes, as `<run>/<number>`."""
+        return self.state / "attempts"
+
     @cached_property
     def clock(self) -> SystemClock:
         """The machine's clock."""
@@ -210,7 +215,7 @@ class Project:
             reservation=self.settings.agent.reservation_usd,
             branch_prefix=self.settings.repository.branch_prefix,
             render=renderer(self.state / "prompts"),
-            attempts_root=self.state / "attempts",
+            attempts_root=self.attempts_root,
         )
 
 

@@ -20,6 +20,15 @@ class Lazy(NamedTuple):
 COMMANDS: dict[str, Lazy] = {
     "init": Lazy("whilly.cli.configure.init:init", "Set up Whilly in this repository."),
     "run": Lazy("whilly.cli.work.run:run", "Work through a plan."),
+    "status": Lazy("whilly.cli.inspect.status:status", "Show where a plan stands."),
+    "why": Lazy("whilly.cli.inspect.why:why", "Say why a task is where it is."),
+    "timeline": Lazy("whilly.cli.inspect.timeline:timeline", "Show everything that has happened to a task."),
+    "logs": Lazy("whilly.cli.inspect.logs:logs", "Show what the agents of a task did."),
+    "report": Lazy("whilly.cli.inspect.report:report", "Report a plan: outcomes, attempts, time, cost."),
+    "cancel": Lazy("whilly.cli.steer.cancel:cancel", "Cancel a task."),
+    "retry": Lazy("whilly.cli.steer.retry:retry", "Let tasks go on that failed or wait for a person."),
+    "export": Lazy("whilly.cli.steer.export:export", "Print a plan file with the ledger's statuses."),
+    "reset": Lazy("whilly.cli.steer.reset:reset", "Make every task of a plan pending again."),
     "config": Lazy("whilly.cli.configure.config:config", "Show, edit and migrate settings."),
 }
 """In the order of the list that people see."""

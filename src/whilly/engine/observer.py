@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import sqlalchemy as sa
 
-from whilly.application.progress import Active, Money, Progress, Queued, Settled, Waiting, at_moment
+from whilly.application.telling.progress import Active, Money, Progress, Queued, Settled, Waiting, at_moment
 from whilly.domain.errors import RuleViolation
 from whilly.domain.flow.plan_run import PlanPhase, PlanRun
 from whilly.domain.flow.run import Phase, Run
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from whilly.application.live import Live
-    from whilly.application.rows import EventRow
+    from whilly.application.telling.rows import EventRow
     from whilly.engine.reading import Reading
     from whilly.ports.clock import Clock
 
@@ -34,7 +34,7 @@ PAUSE_SECONDS = 0.4
 PAUSE_SHARE = 10
 """The least time between two readings, in durations of a reading: looking takes a tenth of a core at most."""
 
-_UNDONE = (ItemStatus.FAILED, ItemStatus.BLOCKED, ItemStatus.SKIPPED)
+_UNDONE = (ItemStatus.FAILED, ItemStatus.SKIPPED, ItemStatus.BLOCKED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class Observer:
             plan=self._plan,
             name=row.name,
             source=row.source,
-            at=row.ended_at or self._clock.now(),
+            at=self._clock.now(),
             phase=state.phase,
             target=state.target,
             base=state.base,
@@ -133,6 +133,7 @@ class Observer:
             stop=state.stop,
             remedy=state.remedy,
             begun_at=row.begun_at,
+            ended_at=row.ended_at,
             counts=Counter(ItemStatus(each.status) for each in rows),
             active=active,
             waiting=_waiting(rows, open_runs, items),
@@ -196,6 +197,7 @@ class Observer:
                     agent=row.agent if row else "",
                     since=row.started_at if row else spent.created_at,
                     is_under_way=row is not None,
+                    run=run.id,
                     spent=spent.spent,
                     reserved=(row.reserved if row else None) or Decimal(0),
                 )
@@ -233,6 +235,7 @@ def _queue(items: tuple[WorkItem, ...], rows: list[sa.Row[Any]], state: PlanRun)
             known[item].title,
             known[item].priority,
             ready if ready and isinstance(wait, WaitsForSlot) else str(wait),
+            wait,
         )
         for item, wait in waits.items()
     )
@@ -241,13 +244,14 @@ def _queue(items: tuple[WorkItem, ...], rows: list[sa.Row[Any]], state: PlanRun)
 def _settle(
     rows: list[sa.Row[Any]], items: Mapping[ItemId, WorkItem], work: Mapping[ItemId, _Work]
 ) -> tuple[tuple[Settled, ...], tuple[Settled, ...]]:
-    """Done ones and the others, each in the order of ending."""
+    """Done ones in the order of ending, and the others as `Progress` says."""
     over = [row for row in rows if row.status in {ItemStatus.DONE, *_UNDONE}]
-    moments = {row.id: _ended(work.get(row.id)) for row in over}
-    settled = [_settled(row, items, work.get(row.id)) for row in sorted(over, key=lambda row: moments[row.id])]
+    over.sort(key=lambda row: _ended(work.get(row.id)))
+    settled = [_settled(row, items, work.get(row.id)) for row in over]
+    undone = [each for each in reversed(settled) if each.status is not ItemStatus.DONE]
     return (
         tuple(each for each in settled if each.status is ItemStatus.DONE),
-        tuple(each for each in settled if each.status is not ItemStatus.DONE),
+        tuple(sorted(undone, key=lambda each: _UNDONE.index(each.status))),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any, final
 
 import sqlalchemy as sa
 
-from whilly.application.rows import AttemptRow, EventRow, ItemRow, PlanRow
+from whilly.application.telling.rows import AttemptRow, EventRow, ItemRow, PlanRow
 from whilly.domain.attempt import AttemptResult
 from whilly.domain.errors import RuleViolation
 from whilly.domain.flow.pipeline import Pipeline, Stage
@@ -159,8 +159,9 @@ class Reading:
     def attempts(self, plan: PlanId, item: ItemId | None = None) -> list[AttemptRow]:
         """Attempts of a plan, or of one of its items, in order."""
         money = sa.and_(spend.c.run == attempts.c.run, spend.c.number == attempts.c.number)
-        query = sa.select(attempts, spend.c.reserved, spend.c.settled, spend.c.basis).outerjoin(spend, money)
-        query = query.join(runs, runs.c.id == attempts.c.run).where(runs.c.plan == plan)
+        joined = attempts.join(runs, runs.c.id == attempts.c.run).outerjoin(spend, money)
+        query = sa.select(attempts, runs.c.item, spend.c.reserved, spend.c.settled, spend.c.basis)
+        query = query.select_from(joined).where(runs.c.plan == plan)
         if item is not None:
             query = query.where(runs.c.item == item)
         with self._database.connect() as tx:
@@ -257,4 +258,5 @@ def _attempt(row: sa.Row[Any]) -> AttemptRow:
         reserved=row.reserved,
         cost=row.settled,
         basis=row.basis,
+        item=row.item,
     )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from whilly.application.progress import headline
+from whilly.application.telling.progress import headline
 from whilly.domain.work_item import ItemStatus
 from whilly.tui.neutral import one_line
 from whilly.tui.words import clock_time, dollars, duration, tokens
@@ -18,13 +18,16 @@ from whilly.tui.words import clock_time, dollars, duration, tokens
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from whilly.application.progress import Active, Money, Progress, Queued, Settled, Waiting
+    from whilly.application.telling.progress import Active, Money, Progress, Settled, Waiting
 
 WIDE = 76
 """Columns from which a running item has everything on one line."""
 
 QUIET = timedelta(seconds=30)
 """An agent that showed nothing for longer is said to be quiet."""
+
+MOST = 100
+"""Lines of a section that are made; no terminal is higher by much."""
 
 _GREEN_UP_TO = 0.5
 _YELLOW_UP_TO = 0.8
@@ -38,23 +41,38 @@ _STATUS_STYLES = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Section:
-    """Lines under a heading; `total` may be more than are shown. `least` lines are shown before others get more."""
+class Section:
+    """Lines under a heading.
+
+    Attributes:
+        total: how many things there are; lines may be fewer, or more.
+        least: how many lines are shown before other sections get more than theirs.
+    """
 
     name: str
     style: str
     total: int
     lines: Sequence[Text]
     least: int
-    has_latest_last: bool = field(default=False)
+    has_latest_last: bool = False
+
+    @property
+    def heading(self) -> Text:
+        """The line above."""
+        return Text(f"{self.name} ({self.total})", style=f"bold {self.style}".strip())
 
 
 def render_frame(progress: Progress, width: int, height: int) -> list[Text]:
     """At most `height` lines, none wider than `width` cells."""
-    head = [_title_line(progress, width), _count_line(progress, width), _money_line(progress.money, width)]
-    head.append(Text(one_line(headline(progress)), style="italic"))
-    body = _fit(_sections(progress, width), height - len(head))
+    head = render_head(progress, width)
+    body = _fit(sections(progress, width, MOST), height - len(head))
     return [_cut(line, width) for line in [*head, *body][:height]]
+
+
+def render_head(progress: Progress, width: int) -> list[Text]:
+    """The plan, its counts, its money, and what is being waited for."""
+    head = [_title_line(progress, width), _count_line(progress, width), _money_line(progress.money, width)]
+    return [*head, Text(one_line(headline(progress)), style="italic")]
 
 
 def bar(share: float, cells: int, style: str) -> Text:
@@ -108,22 +126,23 @@ def _money_line(money: Money, width: int) -> Text:
     return line.append(f" {money.share:.0%}{reserved}")
 
 
-def _sections(progress: Progress, width: int) -> list[_Section]:
+def sections(progress: Progress, width: int, most: int) -> list[Section]:
+    """What there is to say about the tasks, the most important first; at most `most` of each kind but running ones."""
     running = [line for active in progress.active for line in _active_lines(active, width)]
-    queue = _rows(((q.item, q.title, q.reason) for q in progress.queue[:50]), width, "dim")
-    undone = [_settled_line(each, width) for each in progress.undone[-50:]]
-    done = [_settled_line(each, width) for each in progress.done[-50:]]
-    waiting = [_waiting_line(each, progress, width) for each in progress.waiting[:50]]
+    queue = _rows(((q.item, q.title, q.reason) for q in progress.queue[:most]), width, "dim")
+    undone = [_settled_line(each, width) for each in progress.undone[:most]]
+    done = [_settled_line(each, width) for each in progress.done[-most:]]
+    waiting = [_waiting_line(each, progress, width) for each in progress.waiting[:most]]
     return [
-        _Section("Running", "cyan", len(progress.active), running, len(running)),
-        _Section("Waiting", "yellow", len(progress.waiting), waiting, 3),
-        _Section("Failed, blocked, skipped", "red", len(progress.undone), undone, 5, has_latest_last=True),
-        _Section("Queue", "", len(progress.queue), queue, 5),
-        _Section("Done", "green", len(progress.done), done, 3, has_latest_last=True),
+        Section("Running", "cyan", len(progress.active), running, len(running)),
+        Section("Waiting", "yellow", len(progress.waiting), waiting, 3),
+        Section("Failed, blocked, skipped", "red", len(progress.undone), undone, 5),
+        Section("Queue", "", len(progress.queue), queue, 5),
+        Section("Done", "green", len(progress.done), done, 3, has_latest_last=True),
     ]
 
 
-def _fit(sections: Iterable[_Section], height: int) -> list[Text]:
+def _fit(sections: Iterable[Section], height: int) -> list[Text]:
     """Headings and lines of the sections within `height`: first what each needs least, then more from above."""
     shown = [section for section in sections if section.lines]
     room = height - len(shown)
@@ -137,7 +156,7 @@ def _fit(sections: Iterable[_Section], height: int) -> list[Text]:
     lines: list[Text] = []
     for section, count in zip(shown, given, strict=True):
         if count:
-            lines.append(Text(f"{section.name} ({section.total})", style=f"bold {section.style}".strip()))
+            lines.append(section.heading)
             lines += section.lines[-count:] if section.has_latest_last else section.lines[:count]
     return lines
 
@@ -213,11 +232,3 @@ def _cut(line: Text, width: int) -> Text:
     line.no_wrap = True
     line.end = ""
     return line
-
-
-__all__ = ["bar", "money_style", "render_frame"]
-
-
-def render_queue(queue: Sequence[Queued], width: int) -> list[Text]:
-    """The whole queue, for `whilly status`."""
-    return _rows(((q.item, q.title, q.reason) for q in queue), width, "dim")

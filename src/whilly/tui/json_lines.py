@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, TextIO, final
 
 from typing_extensions import override
 
-from whilly.application.milestones import describe_event
+from whilly.application.telling.milestones import describe_event
 from whilly.domain.work_item import ItemStatus
 from whilly.tui.outlet import Outlet
 from whilly.tui.view import View
@@ -15,7 +15,7 @@ from whilly.tui.view import View
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from whilly.application.progress import Progress
+    from whilly.application.telling.progress import Progress
     from whilly.ports.clock import Clock
 
 INTERVAL_SECONDS = 10.0

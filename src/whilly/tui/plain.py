@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Self, TextIO, final
 
 from typing_extensions import override
 
-from whilly.application.milestones import describe_event
-from whilly.application.progress import headline
+from whilly.application.telling.milestones import describe_event
+from whilly.application.telling.progress import headline
 from whilly.domain.work_item import ItemStatus
 from whilly.tui.neutral import one_line
 from whilly.tui.outlet import Outlet
@@ -18,8 +18,8 @@ from whilly.tui.words import dollars, duration
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from whilly.application.progress import Progress
-    from whilly.application.rows import EventRow
+    from whilly.application.telling.progress import Progress
+    from whilly.application.telling.rows import EventRow
     from whilly.ports.clock import Clock
 
 INTERVAL_SECONDS = 30.0

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rich.console import ConsoleOptions, RenderResult
 
-    from whilly.application.progress import Progress
+    from whilly.application.telling.progress import Progress
     from whilly.ports.clock import Clock
 
 INTERVAL_SECONDS = 0.25

@@ -11,7 +11,7 @@ from whilly.tui.neutral import one_line
 from whilly.tui.words import dollars, duration
 
 if TYPE_CHECKING:
-    from whilly.application.progress import Progress
+    from whilly.application.telling.progress import Progress
 
 _MANY = 20
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from whilly.application.progress import Progress
+    from whilly.application.telling.progress import Progress
 
 
 class View(Protocol):

@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from whilly.cli.exit_codes import ExitCode, run_exit_code
+from whilly.cli.inspect.report import save_report
 from whilly.domain.flow.plan_run import Limits, StopReason
 from whilly.domain.ids import attempt_id
 from whilly.tui.choose import choose_view, fitting_style
@@ -72,9 +73,9 @@ def work_on(project: Project, plan: Plan, branches: Branches, interrupts: Interr
             _follow(engine, interrupts, lambda: view.show(observer.look()), project.clock)
         finally:
             engine.close()
-        progress = observer.look()
-        code = run_exit_code(progress.counts, project.reading.plan(plan.id).state.stop)
-        view.finish(progress, code, "")
+        progress = observer.look(at_once=True)
+        code = run_exit_code(progress.counts, progress.stop)
+        view.finish(progress, code, save_report(project, project.reading.plan(plan.id)))
     return code
 
 

@@ -95,9 +95,9 @@ def _is_watched(project: Project) -> bool:
 
 
 def _work(project: Project, plans: list[Plan]) -> ExitCode:
+    from whilly.cli.run_lock import hold_lock  # noqa: PLC0415  (as above)
     from whilly.cli.work.loop import catch_interrupts  # noqa: PLC0415  (asyncio costs time)
     from whilly.cli.work.preflight import require_agents, require_repository  # noqa: PLC0415  (as above)
-    from whilly.cli.work.run_lock import hold_lock  # noqa: PLC0415  (as above)
 
     base = asyncio.run(require_repository(project))
     for plan in plans:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from whilly.cli.inspect.peek import peek
+from whilly.cli.run_lock import find_owner
 from whilly.cli.work.loop import make_view
-from whilly.cli.work.run_lock import find_owner
 
 if TYPE_CHECKING:
     from whilly.bootstrap import Project
@@ -22,7 +23,7 @@ def look_on(project: Project) -> bool:
     observer = project.observer(plan)
     with make_view(project) as view:
         while find_owner(project.state) is not None:
-            view.show(observer.look())
+            view.show(peek(project, observer.look()))
             time.sleep(LOOK_SECONDS)
-        view.finish(observer.look(), 0, "")
+        view.finish(observer.look(at_once=True), 0, "")
     return True

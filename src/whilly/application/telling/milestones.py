@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from whilly.application.rows import EventRow
+    from whilly.application.telling.rows import EventRow
     from whilly.domain.ids import PlanId
 
 _STAGES = {"verify": "verification", "integrate": "integration"}
@@ -60,7 +60,7 @@ def _result(stage: str, outcome: str) -> str:
     if stage in _STAGES:
         words = {"completed": "passed", "rejected": "failed", "conflict": "conflict"}
         return words.get(outcome, "ended")
-    return "finished" if outcome == "completed" else "ended"
+    return "finished"
 
 
 def _attempt(data: Mapping[str, Any], stage: str) -> dict[str, Any]:

@@ -8,9 +8,10 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from whilly.application.rows import EventRow
+from whilly.application.telling.rows import EventRow
 from whilly.domain.flow.plan_run import PlanPhase, StopReason
 from whilly.domain.ids import ItemId, PlanId
+from whilly.domain.schedule import Wait
 from whilly.domain.work_item import ItemStatus
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class Active:
     agent: str
     since: datetime
     is_under_way: bool
+    run: str = ""
     spent: Decimal = Decimal(0)
     reserved: Decimal = Decimal(0)
     hold: str = ""
@@ -62,12 +64,17 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """An item that has not been started, and the first thing that it waits for."""
+    """An item that has not been started, and the first thing that it waits for.
+
+    Attributes:
+        reason: `wait` for people; also says so when nobody works on the plan.
+    """
 
     item: ItemId
     title: str
     priority: str
     reason: str
+    wait: Wait | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +117,8 @@ class Progress:
         elapsed: since work on the plan was last begun; until it ended, when nobody works on it.
         counts: how many items have each status.
         queue: in the order of work.
-        done: in the order of ending; the same holds for `undone`: failed, blocked and skipped items.
+        done: in the order of ending.
+        undone: failed, skipped and blocked items, in this order; of each kind the latest first.
         news: the ledger's events since the last look.
     """
 
@@ -125,6 +133,7 @@ class Progress:
     stop: StopReason | None = None
     remedy: str = ""
     begun_at: datetime | None = None
+    ended_at: datetime | None = None
     elapsed: timedelta = timedelta(0)
     counts: Mapping[ItemStatus, int] = field(default_factory=dict)
     active: tuple[Active, ...] = ()
@@ -148,7 +157,7 @@ class Progress:
 def at_moment(standing: Progress, at: datetime, live: Live | None = None, news: tuple[EventRow, ...] = ()) -> Progress:
     """What the ledger says, with the time that has passed and what is happening right now."""
     active = tuple(_enliven(each, at, live) for each in standing.active)
-    end = at if standing.phase is not PlanPhase.IDLE else standing.at
+    end = at if standing.phase is not PlanPhase.IDLE else standing.ended_at or at
     elapsed = max(end - standing.begun_at, timedelta(0)) if standing.begun_at else timedelta(0)
     return replace(standing, at=at, elapsed=elapsed, active=active, news=news)
 

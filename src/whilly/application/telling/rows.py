@@ -33,6 +33,7 @@ class AttemptRow:
     reserved: Decimal | None
     cost: Decimal | None
     basis: str | None
+    item: str = ""
 
 
 @dataclass(frozen=True, slots=True)

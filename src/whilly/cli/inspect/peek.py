@@ -1,0 +1,84 @@
+"""What agents are doing right now, read from the output of their sessions: for commands that are not the engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from whilly.application.live import Live, LiveAttempt
+from whilly.application.telling.progress import at_moment
+from whilly.transport.process.records import OUTPUT_FILE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from whilly.application.telling.progress import Active, Progress
+    from whilly.bootstrap import Project
+    from whilly.ports.agent import SessionReader
+
+HEAD_BYTES = 1 << 16
+TAIL_BYTES = 1 << 18
+"""What is read of an output: its first lines, which introduce the session, and its last ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Lines of a file; `is_whole` when none were left out."""
+
+    lines: list[bytes]
+    is_whole: bool
+
+
+def peek(project: Project, progress: Progress) -> Progress:
+    """The same progress, with what each agent did last."""
+    live = Live(project.clock)
+    for active in progress.active:
+        if active.is_under_way and active.run:
+            live.started(_look(project, active))
+    return at_moment(progress, progress.at, live, progress.news)
+
+
+def _look(project: Project, active: Active) -> LiveAttempt:
+    home = project.attempts_root / active.run / str(active.number)
+    attempt = LiveAttempt(active.item, active.number, active.stage, active.agent, active.since, str(home))
+    agent = project.agents.get(active.agent)
+    if agent is None:
+        return attempt
+    output = home / OUTPUT_FILE
+    action, tokens = _last_action(output, agent.reader())
+    try:
+        acted_at = datetime.fromtimestamp(output.stat().st_mtime, UTC) if action else None
+    except OSError:
+        acted_at = None
+    return LiveAttempt(
+        active.item, active.number, active.stage, active.agent, active.since, str(home), action, tokens, acted_at
+    )
+
+
+def _last_action(output: Path, reader: SessionReader) -> tuple[str, int]:
+    """The last thing that the agent did, and its tokens if the whole output was read."""
+    excerpt = read_excerpt(output, HEAD_BYTES, TAIL_BYTES)
+    action, tokens = "", 0
+    for line in excerpt.lines:
+        for activity in reader.feed(line):
+            action = activity.text or action
+            tokens += activity.tokens
+    return action, tokens if excerpt.is_whole else 0
+
+
+def read_excerpt(path: Path, head: int, tail: int) -> Excerpt:
+    """The complete lines within the first `head` and the last `tail` bytes of a file that may still be growing."""
+    try:
+        with path.open("rb") as file:
+            begin = file.read(head)
+            size = file.seek(0, 2)
+            if size <= head + tail:
+                file.seek(0)
+                return Excerpt(file.read(size).split(b"\n"), is_whole=True)
+            file.seek(size - tail)
+            end = file.read(tail)
+    except OSError:
+        return Excerpt([], is_whole=True)
+    # The cuts go through lines: the pieces before and after them are left out.
+    return Excerpt([*begin.split(b"\n")[:-1], *end.split(b"\n")[1:]], is_whole=False)

@@ -1,0 +1,127 @@
+"""`whilly status`: where a plan stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from whilly.cli.inspect.peek import peek
+from whilly.cli.inspect.printing import print_lines
+from whilly.cli.run_lock import find_owner
+from whilly.cli.subject import choose_plan, json_option, open_ledger, plan_option, print_json
+from whilly.domain.flow.plan_run import PlanPhase
+from whilly.domain.work_item import ItemStatus
+
+if TYPE_CHECKING:
+    from whilly.application.telling.progress import Active, Progress, Queued, Settled, Waiting
+    from whilly.cli.run_lock import Owner
+
+
+@click.command()
+@plan_option
+@json_option
+@click.option("--all", "is_all", is_flag=True, help="Every task, however many there are.")
+def status(wanted: str | None, *, as_json: bool, is_all: bool) -> None:
+    """Show where a plan stands: running, waiting, queued, failed and done tasks, and the money."""
+    project = open_ledger()
+    plan = choose_plan(project, wanted)
+    progress = peek(project, project.observer(plan.id).look())
+    owner = find_owner(project.state)
+    if as_json:
+        others = [other.name for other in project.reading.plans() if other.id != plan.id]
+        print_json({**describe_progress(progress), "whilly": _describe_owner(owner), "other_plans": others})
+        return
+    from whilly.tui.overview import render_overview  # noqa: PLC0415  (costs time: Rich)
+
+    print_lines(lambda width: render_overview(progress, width, most=10**9 if is_all else 10))
+    print_lines(lambda _: [_tell_owner(owner, progress)])
+
+
+def _tell_owner(owner: Owner | None, progress: Progress) -> str:
+    if owner is not None:
+        return f"whilly is at work here: process {owner.pid} on {owner.host}, since {owner.started_at}"
+    if progress.phase is not PlanPhase.IDLE:
+        return f"no whilly is at work here: the last one ended without a word; whilly run {progress.source} goes on"
+    if progress.count(ItemStatus.PENDING, ItemStatus.IN_PROGRESS):
+        return f"no whilly is at work here; whilly run {progress.source} goes on"
+    return "no whilly is at work here"
+
+
+def _describe_owner(owner: Owner | None) -> dict[str, Any] | None:
+    if owner is None:
+        return None
+    return {"pid": owner.pid, "host": owner.host, "started_at": owner.started_at, "plans": list(owner.plans)}
+
+
+def describe_progress(progress: Progress) -> dict[str, Any]:
+    """A plan's progress for programs; `docs/reference/json-output.md` lists the fields."""
+    money = progress.money
+    return {
+        "plan": progress.plan,
+        "name": progress.name,
+        "source": progress.source,
+        "phase": progress.phase,
+        "target": progress.target,
+        "stop": progress.stop,
+        "remedy": progress.remedy,
+        "begun_at": progress.begun_at.isoformat() if progress.begun_at else None,
+        "elapsed_sec": round(progress.elapsed.total_seconds(), 1),
+        "total": progress.total,
+        "counts": {status: progress.count(status) for status in ItemStatus},
+        "cost": {
+            "spent_usd": float(money.spent),
+            "reserved_usd": float(money.reserved),
+            "budget_usd": float(money.budget) if money.budget is not None else None,
+        },
+        "running": [_describe_active(each) for each in progress.active],
+        "waiting": [_describe_waiting(each) for each in progress.waiting],
+        "queue": [_describe_queued(each) for each in progress.queue],
+        "undone": [_describe_settled(each) for each in progress.undone],
+        "done": [_describe_settled(each) for each in progress.done],
+    }
+
+
+def _describe_active(active: Active) -> dict[str, Any]:
+    return {
+        "task_id": active.item,
+        "title": active.title,
+        "run": active.run,
+        "stage": active.stage,
+        "attempt": active.number,
+        "agent": active.agent,
+        "is_under_way": active.is_under_way,
+        "since": active.since.isoformat(),
+        "elapsed_sec": round(active.elapsed.total_seconds(), 1),
+        "last_action": active.last_action,
+        "quiet_sec": round(active.quiet.total_seconds(), 1),
+        "tokens": active.tokens,
+        "spent_usd": float(active.spent),
+        "reserved_usd": float(active.reserved),
+    }
+
+
+def _describe_waiting(waiting: Waiting) -> dict[str, Any]:
+    return {
+        "task_id": waiting.item,
+        "title": waiting.title,
+        "reason": waiting.reason,
+        "since": waiting.since.isoformat() if waiting.since else None,
+        "until": waiting.until.isoformat() if waiting.until else None,
+        "whom": waiting.whom,
+    }
+
+
+def _describe_queued(queued: Queued) -> dict[str, Any]:
+    return {"task_id": queued.item, "title": queued.title, "priority": queued.priority, "reason": queued.reason}
+
+
+def _describe_settled(settled: Settled) -> dict[str, Any]:
+    return {
+        "task_id": settled.item,
+        "title": settled.title,
+        "status": settled.status,
+        "reason": settled.reason,
+        "took_sec": round(settled.took.total_seconds(), 1) if settled.took is not None else None,
+        "cost_usd": float(settled.spent),
+    }
