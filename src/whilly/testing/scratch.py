@@ -108,7 +108,9 @@ class ScratchRepository:
 
     def files_of(self, commit: CommitId) -> Mapping[str, str]:
         """A commit's files."""
-        names = [name for name in self.git("ls-tree", "-r", "-z", "--name-only", commit).split("\0") if name]
+        names = [
+            name for name in self.git("ls-tree", "-r", "-z", "--name-only", commit, strip=False).split("\0") if name
+        ]
         return {name: self.git("cat-file", "blob", f"{commit}:{name}", strip=False) for name in names}
 
     def parents_of(self, commit: CommitId) -> tuple[CommitId, ...]:

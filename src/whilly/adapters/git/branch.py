@@ -21,12 +21,27 @@ def follow_branch(shared_dir: Path, branch: str) -> str:
     return branch
 
 
+def can_read_heads(shared_dir: Path) -> bool:
+    """Whether the branch that a work tree is on can be read from its `HEAD`: not with the `reftable` format."""
+    return not (shared_dir / "reftable").exists() and not (shared_dir / "HEAD").is_symlink()
+
+
+def find_checkout(shared_dir: Path, branch: str) -> str | None:
+    """The work tree in which this branch is checked out, or will be again when what is under way in it has ended."""
+    return _find_place(shared_dir, "HEAD", f"ref: refs/heads/{branch}") or find_rebasing(shared_dir, branch)
+
+
 def find_rebasing(shared_dir: Path, branch: str) -> str | None:
     """The work tree that will come back to this branch when the rebase or bisection under way in it ends."""
+    places = (_find_place(shared_dir, name, branch, f"refs/heads/{branch}") for name in _HEAD_NAMES)
+    return next((place for place in places if place is not None), None)
+
+
+def _find_place(shared_dir: Path, name: str, *lines: str) -> str | None:
     worktrees = shared_dir / "worktrees"
     linked = sorted(worktrees.iterdir()) if worktrees.is_dir() else []
     for git_dir in (shared_dir, *linked):
-        if any(_read_line(git_dir / name) in {branch, f"refs/heads/{branch}"} for name in _HEAD_NAMES):
+        if _read_line(git_dir / name) in lines:
             return (
                 str(git_dir.parent) if git_dir == shared_dir else _read_line(git_dir / "gitdir").removesuffix("/.git")
             )

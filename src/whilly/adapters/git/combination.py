@@ -33,11 +33,10 @@ class Combination:
         """See `Repository.combine`."""
         identity = await self._identity.environment()
         trees = await self._trees(commit, target, base)
-        forks = await self._forks(commit, target)
-        start = await self._start(commit, base, forks)
-        if start == target:
-            tree = trees[commit]
-        else:
+        tree = trees[commit]
+        if base != target:
+            forks = await self._forks(commit, target)
+            start = await self._start(commit, base, forks)
             sides = (target, commit) if forks == [start] else await self._part(target, commit, start, identity)
             merged = await self._git.run(self._root, *_MERGE, *sides, accept=(0, 1))
             if merged.code != 0:

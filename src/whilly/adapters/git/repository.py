@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, final
 
 from typing_extensions import override
 
-from whilly.adapters.git.branch import find_rebasing, follow_branch
+from whilly.adapters.git.branch import can_read_heads, find_checkout, find_rebasing, follow_branch
 from whilly.adapters.git.combination import Combination
 from whilly.adapters.git.command import explain
 from whilly.adapters.git.comparison import list_changed
@@ -94,15 +94,18 @@ class GitRepository(Repository):
 
     @override
     async def checked_out_at(self, branch: str) -> str | None:
-        answer = await self._git.run(self._layout.root, "worktree", "list", "--porcelain", "-z")
-        branch = await asyncio.to_thread(follow_branch, self._layout.shared_dir, branch)
+        shared_dir = self._layout.shared_dir
+        branch = await asyncio.to_thread(follow_branch, shared_dir, branch)
+        if await asyncio.to_thread(can_read_heads, shared_dir):
+            return await asyncio.to_thread(find_checkout, shared_dir, branch)
+        listed = await self._git.run(self._layout.root, "worktree", "list", "--porcelain", "-z")
         path = ""
-        for field in answer.fields:
+        for field in listed.fields:
             if field.startswith("worktree "):
                 path = field.removeprefix("worktree ")
             elif field == f"branch refs/heads/{branch}":
                 return path
-        return await asyncio.to_thread(find_rebasing, self._layout.shared_dir, branch)
+        return await asyncio.to_thread(find_rebasing, shared_dir, branch)
 
     @override
     async def changed_paths(self, old: CommitId, new: CommitId) -> tuple[str, ...]:

@@ -34,15 +34,18 @@ class Closing:
         if record is None:
             return
         path = self._layout.workspace(run)
+        tip = None
         if record.is_ready and path.is_dir():
             record, tree = await self._opening.require(run)
             work = await find_saved(tree) or await take_snapshot(tree, "whilly: work when it was closed", identity)
             tip = await self._hold(run, record, tree, work)
             if keep_branch:
                 await self._leave_branch(record, work, tip)
+            elif work.status.branch != record.branch:
+                tip = None
         await asyncio.to_thread(self._layout.unregister, path)
         if not keep_branch:
-            await self._delete_branch(run, record)
+            await self._delete_branch(run, record, tip)
         await asyncio.to_thread(self._layout.record(run).unlink, missing_ok=True)
 
     async def _hold(self, run: RunId, record: Record, tree: WorkTree, work: Snapshot) -> str | None:
@@ -54,15 +57,20 @@ class Closing:
         return tip
 
     async def _leave_branch(self, record: Record, work: Snapshot, tip: str | None) -> None:
-        _tip, place = await find_tip(self._git, self._layout, record.branch)
-        is_own = work.status.branch == record.branch
-        if work.commit != tip and (is_own or place is None):
+        if work.status.branch != record.branch:
+            # Somebody else may have it checked out by now.
+            tip, place = await find_tip(self._git, self._layout, record.branch)
+            if place is not None:
+                return
+        if work.commit != tip:
             order = f"update refs/heads/{record.branch}\0{work.commit}\0{tip or '0' * len(work.commit)}\0"
             await update_refs(self._git, self._layout, [order])
 
-    async def _delete_branch(self, run: RunId, record: Record) -> None:
-        tip, place = await find_tip(self._git, self._layout, record.branch)
+    async def _delete_branch(self, run: RunId, record: Record, own_tip: str | None) -> None:
+        """`own_tip`: where it was when it was checked out here, so nowhere else; held by another ref."""
+        tip, place = (own_tip, None) if own_tip else await find_tip(self._git, self._layout, record.branch)
         if tip is None or place is not None:
             return
-        await hold_commits(self._git, self._layout, run, [tip], besides=record.branch)
+        if own_tip is None:
+            await hold_commits(self._git, self._layout, run, [tip], besides=record.branch)
         await update_refs(self._git, self._layout, [f"delete refs/heads/{record.branch}\0{tip}\0"])

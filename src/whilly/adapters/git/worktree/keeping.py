@@ -35,8 +35,9 @@ async def hold_commits(git: Git, layout: Layout, run: RunId, commits: Iterable[s
     if not asked:
         return
     stdin = "".join(f"{commit}\n" for commit in asked).encode()
-    words = ("rev-list", "--ignore-missing", "--stdin", f"--exclude=refs/heads/{besides}", "--not", "--all")
-    loose = set((await git.run(layout.root, *words, stdin=stdin)).text.split())
+    # Without --single-worktree, `--all` takes in the HEAD of the very work tree that is about to go.
+    words = ("--ignore-missing", "--stdin", "--single-worktree", f"--exclude=refs/heads/{besides}", "--not", "--all")
+    loose = set((await git.run(layout.root, "rev-list", *words, stdin=stdin)).text.split())
     orders = [f"update {archive_ref(run, commit)}\0{commit}\0\0" for commit in asked if commit in loose]
     await update_refs(git, layout, orders)
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from whilly.adapters.git.worktree.tree import WorkTree
 
 _UNREADABLE = re.compile(
-    r'^error: open\("(?P<path>.*)"\): (?P<why>.*)$|unable to index file \'(?P<other>.*)\'$', re.MULTILINE
+    r'^error: open\("(?P<path>.*)"\): (?!No such file)|^error: (?P<special>.*): can only add regular files',
+    re.MULTILINE,
 )
 _TRIES = 5
 _INDEX = "whilly-index"
@@ -88,7 +89,10 @@ def _find_note(tree: WorkTree) -> Mapping[str, str] | None:
 
 def _mark_of_index(tree: WorkTree) -> str:
     # The agent may have put something into its index since (an ignored file, by force).
-    found = (tree.git_dir / "index").stat()
+    try:
+        found = (tree.git_dir / "index").stat()
+    except FileNotFoundError:
+        return ""
     return f"{found.st_ino}:{found.st_size}:{found.st_mtime_ns}"
 
 
@@ -122,13 +126,9 @@ async def _add(tree: WorkTree, status: Status, index: Mapping[str, str]) -> set[
     words = ("add", "--all", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
     for _ in range(_TRIES):
         added = await tree.run(*words, stdin=specs, env=index, accept=(0, 1, 128))
-        left_out = {found["path"] or found["other"] for found in _UNREADABLE.finditer(decode(added.err))}
+        left_out = {found["path"] or found["special"] for found in _UNREADABLE.finditer(decode(added.err))}
         if added.code == 0 or (added.code == 1 and left_out):
             break
-        if b"bad signature" in added.err or b"index file" in added.err:
-            # The agent's index is broken: begin from its commit.
-            await tree.run("read-tree", "--empty", env=index)
-            continue
         if b"unable to stat" not in added.err:
             raise explain(words, added)
     else:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from whilly.adapters.git.command import Git, decode
+from whilly.adapters.git.command import Git, decode, explain
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 _STATUS = (
     "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=none",
 )  # fmt: skip
+_BROKEN_INDEX = (b"index file smaller", b"index file corrupt", b"bad signature", b"bad index", b"index uses")
 NONE = "000000"
 """The mode of what is not there."""
 
@@ -81,7 +83,20 @@ class WorkTree:
 
     async def status(self, index: Path | None = None) -> Status:
         """Its state, as against its own index or another one."""
-        return parse_status((await self.run(*_STATUS, env={"GIT_INDEX_FILE": str(index)} if index else None)).out)
+        env = {"GIT_INDEX_FILE": str(index)} if index else None
+        answer = await self.run(*_STATUS, env=env, accept=(0, 128))
+        if answer.code != 0 and any(sign in answer.err for sign in _BROKEN_INDEX):
+            await self._replace_index()
+            answer = await self.run(*_STATUS, env=env, accept=(0, 128))
+        if answer.code != 0:
+            raise explain(_STATUS, answer)
+        return parse_status(answer.out)
+
+    async def _replace_index(self) -> None:
+        # It holds nothing that can be read; begin from what is checked out.
+        broken = self.git_dir / "index"
+        await asyncio.to_thread(broken.replace, self.git_dir / "whilly-broken-index")
+        await self.run("read-tree", "HEAD", accept=(0, 128))
 
     def merging(self) -> str | None:
         """The commit that is being merged in; None when no merge is under way."""
