@@ -45,7 +45,8 @@ class ShellChecks(Checks):
     @override
     async def run(self, attempt: AttemptId, checkout: str, commands: Sequence[CheckCommand]) -> CheckReport:
         env = {**self._env, ATTEMPT_VARIABLE: str(attempt), STATE_VARIABLE: self._state}
-        await self._end(attempt)
+        if await asyncio.to_thread(self._has_leftovers, attempt):
+            await self._end(attempt)
         try:
             return await self._run_all(env, checkout, commands)
         finally:
@@ -55,6 +56,9 @@ class ShellChecks(Checks):
                 for carrier in find_carriers(self._state, attempt.__eq__):
                     carrier.signal(KILL)
                 raise
+
+    def _has_leftovers(self, attempt: AttemptId) -> bool:
+        return next(find_carriers(self._state, attempt.__eq__), None) is not None
 
     async def _end(self, attempt: AttemptId) -> None:
         await end_carriers(self._state, attempt.__eq__, self._grace)
