@@ -14,7 +14,7 @@ from whilly.engine import names
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-POLL_SECONDS = 0.05
+POLL_SECONDS = 0.1
 """How often the queue is looked at while a plan is worked on; a run is asked for once, so this is paid once a task."""
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, final
-
-from sqlalchemy.exc import SQLAlchemyError
 
 from whilly.application.attempt_context import AttemptContext, Ports, Rules
 from whilly.application.close_run import close_run
@@ -19,14 +18,12 @@ from whilly.domain.attempt import AttemptResult, Outcome
 from whilly.domain.errors import WhillyError
 from whilly.domain.flow.brief import Brief
 from whilly.domain.flow.lifecycle import CloseRun, StartAttempt, due
-from whilly.domain.flow.plan_run import Hold, PlanPhase
+from whilly.domain.flow.plan_run import Hold
 from whilly.engine.attempt_line import AttemptLine
 from whilly.engine.control import Control
-from whilly.engine.ledger import Ledger, Offer
+from whilly.engine.ledger import Claimed, Ledger, Offer
 
 if TYPE_CHECKING:
-    from whilly.domain.flow.event import AttemptStarted
-    from whilly.domain.flow.run import Run
     from whilly.domain.ids import RunId
     from whilly.engine.reading import Position, Reading
 
@@ -72,7 +69,7 @@ class Driver:
         self._lanes: dict[str, asyncio.Lock] = {}
         self.control = Control()
         self.live = Live(ports.clock)
-        self.failure: Exception | None = None
+        self.failure: BaseException | None = None
 
     @property
     def driving(self) -> frozenset[RunId]:
@@ -93,17 +90,16 @@ class Driver:
         try:
             while run in self._asked:
                 self._asked.discard(run)
-                while await self._step(run):
-                    pass
-        except (SQLAlchemyError, OSError) as error:
-            # Without the ledger nothing may go on; whoever started the engine has to know.
-            self.failure = error
+                position: Position | None = await self._look(run)
+                while position is not None:
+                    position = await self._step(position)
         finally:
+            # Without the ledger, or with a fault of our own, nothing may go on: whoever started the engine has to know.
+            self.failure = self.failure or sys.exception()
             self._driving.discard(run)
 
-    async def _step(self, run_id: RunId) -> bool:
-        """Do what is due for the run; whether there may be more."""
-        position = await asyncio.to_thread(self._reading.position, run_id)
+    async def _step(self, position: Position) -> Position | None:
+        """Do what is due for the run; where it is then, None when there is nothing more to do now."""
         run = position.run
         match due(run):
             case StartAttempt():
@@ -111,26 +107,29 @@ class Driver:
             case CloseRun(keep_branch=keep_branch):
                 await close_run(run.id, self._ports, keep_branch=keep_branch)
                 await asyncio.to_thread(self._ledger.close_run, run.id, run.plan)
-                return False
+                return None
             case None if not run.is_ended and run.wait is None:
-                await self._attempt(position)
-                return True
+                return await self._attempt(position)
             case None:
-                return False
+                return None
 
-    async def _start(self, position: Position) -> bool:
+    async def _look(self, run: RunId) -> Position:
+        return await asyncio.to_thread(self._reading.position, run)
+
+    async def _start(self, position: Position) -> Position | None:
         run = position.run
-        if position.plan.phase is not PlanPhase.ACTIVE:
-            return False
+        if not position.plan.lets_start(is_agent=position.stage.is_agent):
+            return None
         claim = await self._claim(position)
-        if isinstance(claim, Hold):
-            self.live.held(run.item, claim.reason)
-            if claim.stop:
-                self.control.stop(run.plan, claim.stop)
-            await asyncio.sleep(HOLD_SECONDS)
-        return True
+        if not isinstance(claim, Hold):
+            return position.under_way(claim.run, claim.event, claim.plan)
+        self.live.held(run.item, claim.reason)
+        if claim.stop:
+            self.control.stop(run.plan, claim.stop)
+        await asyncio.sleep(HOLD_SECONDS)
+        return await self._look(run.id)
 
-    async def _claim(self, position: Position) -> AttemptStarted | Hold:
+    async def _claim(self, position: Position) -> Claimed | Hold:
         run, stage = position.run, position.stage
         agent = position.item.agent or self._staff.default_agent if stage.is_agent else ""
         wanted = self._staff.reservation if stage.is_agent else Decimal(0)
@@ -139,7 +138,7 @@ class Driver:
             base = await self._ports.repository.find_commit(f"refs/heads/{position.plan.target}")
         return await asyncio.to_thread(self._ledger.claim, run.id, run.plan, Offer(agent, wanted, base=base))
 
-    async def _attempt(self, position: Position) -> None:
+    async def _attempt(self, position: Position) -> Position:
         """Carry out the attempt that is under way on paper, whether or not it has begun for real."""
         run, stage = position.run, position.stage
         brief = self._brief(position)
@@ -158,11 +157,13 @@ class Driver:
             result = AttemptResult(Outcome.CRASHED, _explain(error))
         finally:
             self.live.ended(run.item)
-        await self._finish(run, result, brief.agent)
+        return await self._finish(position, result)
 
-    async def _finish(self, run: Run, result: AttemptResult, agent: str) -> None:
+    async def _finish(self, position: Position, result: AttemptResult) -> Position:
+        run, agent = position.run, position.agent
         remedy = self._ports.agents[agent].facts().remedy if agent else ""
-        await asyncio.to_thread(self._ledger.end_attempt, run.id, run.plan, run.attempt, result, remedy)
+        after = await asyncio.to_thread(self._ledger.end_attempt, run.id, run.plan, run.attempt, result, remedy)
+        return position.ended(after, self._reading.stage(after), result)
 
     def _lane(self, target: str) -> asyncio.Lock:
         return self._lanes.setdefault(target, asyncio.Lock())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, final
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from whilly.domain.errors import Unavailable
 from whilly.domain.flow.plan_run import PlanPhase, StopReason
 
@@ -32,6 +34,7 @@ class Engine:
         self._clock = clock
         self._plan: PlanId | None = None
         self._version = 0
+        self._is_at_rest = False
         self._deadline: float | None = None
 
     @property
@@ -57,21 +60,27 @@ class Engine:
             Unavailable: the ledger cannot be written any more.
         """
         plan = self._require_plan()
-        if self._driver.failure is not None:
-            message = f"the ledger cannot be written: {self._driver.failure}"
-            raise Unavailable(
-                message, remedy="free disk space, then run the same command again"
-            ) from self._driver.failure
+        self._raise_failure()
         if self._deadline is not None and self._clock.monotonic() >= self._deadline:
             self._deadline = None
             self.stop(StopReason.TIMEOUT)
-        glance = self._reading.glance(plan, self._driver.driving)
-        if glance.version != self._version:
-            self._version = glance.version
-            self._obey(glance)
-        return glance.phase is not PlanPhase.IDLE or not self._driver.is_idle
+        version = self._reading.version(plan)
+        if version != self._version:
+            self._version = version
+            self._is_at_rest = self._obey(self._reading.glance(plan, self._driver.driving))
+        return not self._is_at_rest or not self._driver.is_idle
 
-    def _obey(self, glance: Glance) -> None:
+    def _raise_failure(self) -> None:
+        failure = self._driver.failure
+        if failure is None:
+            return
+        if isinstance(failure, SQLAlchemyError):
+            message = f"the ledger cannot be written: {failure}"
+            raise Unavailable(message, remedy="free disk space, then run the same command again") from failure
+        raise failure
+
+    def _obey(self, glance: Glance) -> bool:
+        """Do what the ledger says; whether the plan is at rest."""
         plan = self._require_plan()
         if glance.stop is not None and glance.phase is not PlanPhase.ACTIVE:
             self._driver.control.stop(plan, glance.stop)
@@ -79,6 +88,7 @@ class Engine:
             self._driver.control.end(run)
         if self._ledger.is_changed_by_others(plan, glance.version) and glance.phase is PlanPhase.ACTIVE:
             self._ledger.refresh(plan)
+        return glance.phase is PlanPhase.IDLE
 
     def stop(self, reason: StopReason) -> None:
         """Nothing new starts, agents get TERM and their grace, work in progress is saved."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol, final
 from whilly.domain.attempt import AttemptResult, Outcome
 from whilly.domain.flow import event as events
 from whilly.domain.flow import plan_run
+from whilly.domain.flow.budget import Spend
 from whilly.domain.flow.event import AttemptEnded, AttemptStarted, CancelRequested
 from whilly.domain.flow.lifecycle import StartAttempt, decide, due
 from whilly.domain.flow.plan_run import Grant, Hold, Limits, PlanRun, StopReason
@@ -59,6 +60,20 @@ class Offer:
     wanted: Decimal = Decimal(0)
     session: SessionId | None = None
     base: CommitId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """An attempt is under way on paper.
+
+    Attributes:
+        run: its new position.
+        plan: the plan's position.
+    """
+
+    run: Run
+    event: AttemptStarted
+    plan: PlanRun
 
 
 @final
@@ -144,7 +159,7 @@ class Ledger:
             with self.unit("rest", other) as unit:
                 unit.rest()
 
-    def claim(self, run_id: RunId, plan: PlanId, offer: Offer) -> AttemptStarted | Hold:
+    def claim(self, run_id: RunId, plan: PlanId, offer: Offer) -> Claimed | Hold:
         """Start the run's next attempt on paper: its number, its money. Only then may anything start for real."""
         with self.unit("claim", plan) as unit:
             run = unit.tx.runs.get(run_id)
@@ -164,10 +179,10 @@ class Ledger:
         slots = unit.state.limits.parallel
         if run.phase is Phase.WAITING and unit.tx.runs.count(run.plan, *SLOT_PHASES) >= slots:
             return Hold(f"all {slots} slots are taken")
-        spent = unit.tx.attempts.spend(run.plan)
+        spent = unit.tx.attempts.spend(run.plan) if offer.agent else Spend()
         return plan_run.admit(unit.state, spent, offer.wanted, is_agent=bool(offer.agent))
 
-    def _start(self, unit: PlanUnit, run: Run, offer: Offer, reserved: Decimal) -> AttemptStarted:
+    def _start(self, unit: PlanUnit, run: Run, offer: Offer, reserved: Decimal) -> Claimed:
         event = AttemptStarted(
             number=run.attempt + 1,
             stage=run.stage,
@@ -177,11 +192,11 @@ class Ledger:
             base=offer.base,
             reserved=reserved,
         )
-        self._apply(unit, run, event)
+        after = self._apply(unit, run, event)
         unit.tx.attempts.start(run, event)
         if offer.agent:
             unit.state = plan_run.count_iteration(unit.state)
-        return event
+        return Claimed(after, event, unit.state)
 
     def end_attempt(self, run_id: RunId, plan: PlanId, number: int, result: AttemptResult, remedy: str = "") -> Run:
         """An attempt has come to its outcome. Its cost counts even when the attempt no longer does."""
@@ -209,7 +224,8 @@ class Ledger:
 
     def is_changed_by_others(self, plan: PlanId, version: int) -> bool:
         """Whether `version` of the plan is newer than the last that was written here."""
-        return version > self._written.get(plan, 0)
+        with self._lock:  # A change that is being committed here at this moment is not somebody else's.
+            return version > self._written.get(plan, 0)
 
     def refresh(self, plan: PlanId) -> None:
         """Somebody else has changed the plan: start what may start now, go on with what was released."""

@@ -64,6 +64,7 @@ class PlanUnit:
     def __init__(self, tx: Transaction, state: PlanRun, frontier: Frontier | None, sources: Sources) -> None:
         self.tx = tx
         self.state = state
+        self._stored = state
         self._frontier = frontier
         self._sources = sources
 
@@ -108,8 +109,9 @@ class PlanUnit:
 
     def stop(self, reason: StopReason, remedy: str = "") -> None:
         """Nothing new starts; the first reason stands."""
-        if self.state.phase is PlanPhase.ACTIVE:
-            self.state = plan_run.stop(self.state, reason, remedy)
+        stopped = plan_run.stop(self.state, reason, remedy)
+        if stopped != self.state:
+            self.state = stopped
             self.note("plan_stopping", reason=reason, remedy=remedy)
 
     def rest(self) -> None:
@@ -140,7 +142,8 @@ class PlanUnit:
         if self._sources.may_start and self.state.phase is not PlanPhase.IDLE and self._is_at_rest():
             self.rest()
             self.tx.plans.mark_ended(self.state.plan)
-        self.tx.plans.store(self.state)
+        if self.state != self._stored:
+            self.tx.plans.store(self.state)
         return self._frontier
 
     def _start_items(self) -> None:

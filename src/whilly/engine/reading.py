@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import sqlalchemy as sa
 
 from whilly.application.telling.rows import AttemptRow, EventRow, ItemRow, PlanRow
 from whilly.domain.attempt import AttemptResult
 from whilly.domain.errors import RuleViolation
+from whilly.domain.flow.budget import settle
 from whilly.domain.flow.pipeline import Pipeline, Stage
 from whilly.domain.flow.plan_run import PlanPhase, PlanRun, StopReason
 from whilly.domain.flow.run import Phase, Run
@@ -25,6 +26,10 @@ from whilly.engine.tables import attempts, events, plans, runs, spend, work_item
 
 IN_ONE_QUERY = 500
 """How many names one statement may ask for; the oldest SQLite allows 999."""
+
+
+if TYPE_CHECKING:
+    from whilly.domain.flow.event import AttemptStarted
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,19 @@ class Position:
     spent: Decimal = Decimal(0)
     candidate: CommitId | None = None
     instructions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def under_way(self, run: Run, event: AttemptStarted, plan: PlanRun) -> Position:
+        """The same run, with this attempt under way."""
+        return replace(
+            self, run=run, plan=plan, started_at=event.at, agent=event.agent, reserved=event.reserved, candidate=None
+        )
+
+    def ended(self, run: Run, stage: Stage, result: AttemptResult) -> Position:
+        """The same run after its attempt; what the attempt cost is spent."""
+        cost = settle(self.reserved, result.usage.cost_usd if result.usage else None) if self.agent else Decimal(0)
+        return replace(
+            self, run=run, stage=stage, agent="", reserved=Decimal(0), spent=self.spent + cost, candidate=None
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +141,7 @@ class Reading:
             current, spent = self._money(tx, run)
             return Position(
                 run=run,
-                stage=self._pipelines[run.pipeline].stages[run.stage],
+                stage=self.stage(run),
                 item=self._item(plan, run.item),
                 plan=codec.load(PlanRun, row.plan),
                 started_at=current.started_at if current else row.created_at,
@@ -133,6 +151,10 @@ class Reading:
                 candidate=current.candidate if current else None,
                 instructions=plan.instructions,
             )
+
+    def stage(self, run: Run) -> Stage:
+        """The stage that the run is at."""
+        return self._pipelines[run.pipeline].stages[run.stage]
 
     def is_current(self, run: RunId, number: int) -> bool:
         """Whether this attempt is the one that the ledger wants."""
@@ -185,6 +207,11 @@ class Reading:
         query = sa.select(work_items.c.status, sa.func.count()).where(work_items.c.plan == plan)
         with self._database.connect() as tx:
             return {ItemStatus(status): n for status, n in tx.execute(query.group_by(work_items.c.status))}
+
+    def version(self, plan: PlanId) -> int:
+        """Goes up with every change to the plan."""
+        with self._database.connect() as tx:
+            return tx.scalar(sa.select(plans.c.version).where(plans.c.id == plan)) or 0
 
     def glance(self, plan: PlanId, driven: Collection[RunId]) -> Glance:
         """Where the plan stands, and which of the runs that are being driven have ended."""

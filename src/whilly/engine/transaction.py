@@ -247,10 +247,8 @@ class Transaction:
 
     def append(self, kind: str, plan: PlanId, data: str, *, run: Run | None = None, item: ItemId | None = None) -> None:
         """Append an event."""
-        sequence = 0
-        if run is not None:
-            latest = sa.select(sa.func.coalesce(sa.func.max(events.c.sequence), 0)).where(events.c.run == run.id)
-            sequence = (self.connection.scalar(latest) or 0) + 1
+        latest = sa.select(sa.func.coalesce(sa.func.max(events.c.sequence), 0) + 1)
+        sequence = latest.where(events.c.run == run.id).scalar_subquery() if run else 0
         values = {"plan": plan, "type": kind, "at": self.now, "data": data, "sequence": sequence}
         who = {"run": run.id if run else None, "item": run.item if run else item}
         self.connection.execute(sa.insert(events).values(**values, **who))
