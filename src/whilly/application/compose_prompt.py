@@ -48,6 +48,7 @@ def compose_prompt(brief: Brief, render: Callable[[str, Mapping[str, object]], s
             "fence": fence,
             "evidence": brief.run.evidence,
             "output": clean(brief.run.evidence.output) if brief.run.evidence else "",
+            "has_work": brief.run.head is not None,
             "has_session": brief.run.session is not None,
             "target": brief.target,
             "marker": COMPLETION_MARKER,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, final
 
+from whilly.domain.attempt import Evidence
 from whilly.domain.flow import plan_run
 from whilly.domain.flow.budget import is_exhausted, is_worth_a_warning
 from whilly.domain.flow.pipeline import Pipeline
@@ -152,7 +153,9 @@ class PlanUnit:
         for item in self.frontier.start(free) if free > 0 else []:
             number = self.tx.runs.count_of(plan, item) + 1
             pipeline = self._sources.pipeline
-            run = Run(run_id(plan, item, number), plan, item, pipeline.name, pipeline.first)
+            said = self.tx.items.reason(plan, item) if number > 1 else ""
+            evidence = Evidence(summary=said) if said else None
+            run = Run(run_id(plan, item, number), plan, item, pipeline.name, pipeline.first, evidence=evidence)
             self.tx.runs.add(run)
             self.note("run_created", run=run)
             self.drive(run)

@@ -74,7 +74,7 @@ class Planning:
                 return decision.refusal
             if status not in RETRIABLE:
                 return f"{item} is {status}; only failed, blocked, skipped and waiting items can be tried again"
-            unit.tx.items.set(plan, [(item, ItemStatus.PENDING, "")])
+            unit.tx.items.set(plan, [(item, ItemStatus.PENDING, f"{by} says: {note}" if note else "")])
             unit.note("retry_requested", item=item, by=by, note=note)
             unit.forget_frontier()
             self._unblock(unit)

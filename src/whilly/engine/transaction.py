@@ -106,6 +106,11 @@ class ItemRows:
         query = sa.select(work_items.c.id).where((work_items.c.plan == plan) & work_items.c.status.in_(wanted))
         return [ItemId(name) for name in self.connection.scalars(query.order_by(work_items.c.position))]
 
+    def reason(self, plan: PlanId, item: ItemId) -> str:
+        """Why an item has its status; of a pending one, what a person said when it was to be tried again."""
+        query = sa.select(work_items.c.reason).where((work_items.c.plan == plan) & (work_items.c.id == item))
+        return self.connection.scalar(query) or ""
+
     def set(self, plan: PlanId, changes: Iterable[tuple[ItemId, ItemStatus, str]]) -> None:
         """Give items a status and its reason."""
         rows = [{"of_plan": plan, "of_id": i, "status": s, "reason": r} for i, s, r in changes]
