@@ -39,7 +39,7 @@ _UNDONE = (ItemStatus.FAILED, ItemStatus.SKIPPED, ItemStatus.BLOCKED)
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What all runs of one item have taken."""
+    """When an item's newest run began and ended, and what all its runs have cost."""
 
     created_at: datetime
     ended_at: datetime | None
@@ -149,19 +149,14 @@ class Observer:
         return list(tx.execute(query))
 
     def _read_work(self, tx: sa.Connection) -> dict[ItemId, _Work]:
-        """By item: when its first run began, when its last one ended, what all have cost."""
+        """By item: when its newest run began and ended, and what all its runs have cost."""
         spent = sa.func.sum(spend.c.settled)
         columns = (runs.c.item, runs.c.created_at, runs.c.ended_at, spent.label("spent"))
         query = sa.select(*columns).outerjoin(spend, spend.c.run == runs.c.id).where(runs.c.plan == self._plan)
         work: dict[ItemId, _Work] = {}
         for row in tx.execute(query.group_by(runs.c.id).order_by(runs.c.created_at)):
-            before = work.get(row.item)
-            cost = row.spent or Decimal(0)
-            work[row.item] = _Work(
-                before.created_at if before else row.created_at,
-                row.ended_at,
-                before.spent + cost if before else cost,
-            )
+            earlier = work[row.item].spent if row.item in work else Decimal(0)
+            work[row.item] = _Work(row.created_at, row.ended_at, earlier + (row.spent or Decimal(0)))
         return work
 
     def _read_open_runs(self, tx: sa.Connection) -> list[Run]:

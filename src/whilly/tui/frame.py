@@ -32,6 +32,7 @@ MOST = 100
 _GREEN_UP_TO = 0.5
 _YELLOW_UP_TO = 0.8
 _ID_CELLS = 16
+_FACT_CELLS = 28
 _STATUS_STYLES = {
     ItemStatus.DONE: "green",
     ItemStatus.FAILED: "red",
@@ -128,7 +129,13 @@ def _money_line(money: Money, width: int) -> Text:
 
 def sections(progress: Progress, width: int, most: int) -> list[Section]:
     """What there is to say about the tasks, the most important first; at most `most` of each kind but running ones."""
-    running = [line for active in progress.active for line in _active_lines(active, width)]
+    facts = [_facts(active) for active in progress.active]
+    cells = min(_FACT_CELLS, max(map(cell_len, facts), default=0))
+    running = [
+        line
+        for active, told in zip(progress.active, facts, strict=True)
+        for line in _active_lines(active, told, width, cells)
+    ]
     queue = _rows(((q.item, q.title, q.reason) for q in progress.queue[:most]), width, "dim")
     undone = [_settled_line(each, width) for each in progress.undone[:most]]
     done = [_settled_line(each, width) for each in progress.done[-most:]]
@@ -161,16 +168,16 @@ def _fit(sections: Iterable[Section], height: int) -> list[Text]:
     return lines
 
 
-def _active_lines(active: Active, width: int) -> list[Text]:
-    facts = f"{active.stage} #{active.number}"
-    if active.agent:
-        facts += f" {active.agent}"
+def _facts(active: Active) -> str:
+    return one_line(f"{active.stage} #{active.number} {active.agent}", _FACT_CELLS)
+
+
+def _active_lines(active: Active, facts: str, width: int, cells: int) -> list[Text]:
     money = dollars(active.spent) + (f"+{dollars(active.reserved)}" if active.reserved else "")
     spent = f"{tokens(active.tokens)} tok " if active.tokens else ""
-    line = Text("  ").append(_column(active.item, _ID_CELLS), style="bold")
-    line.append(f" {one_line(facts, 40)} ", style="cyan").append(f"{duration(active.elapsed)} ").append(
-        f"{spent}{money}", style="dim"
-    )
+    line = Text("  ").append(_column(active.item, _ID_CELLS if width >= WIDE else 10), style="bold")
+    line.append(f" {_column(facts, cells)} ", style="cyan").append(f"{duration(active.elapsed):>7} ")
+    line.append(f"{spent}{money}", style="dim")
     told = _told(active)
     if width >= WIDE:
         line.append(" ").append(one_line(active.title), style="dim")

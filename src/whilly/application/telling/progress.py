@@ -24,7 +24,7 @@ class Active:
 
     Attributes:
         number: of the attempt under way, or of the next one.
-        since: when the attempt began, or the item was taken up.
+        since: when the attempt began; between two attempts, when the run did.
         is_under_way: False between two attempts.
         spent: USD, by the item's earlier attempts.
         reserved: USD, for the attempt under way.
@@ -82,7 +82,7 @@ class Settled:
     """An item that came to its end.
 
     Attributes:
-        took: from its first start to its end, waiting included; None when it was never started.
+        took: its newest run, waiting included; None when it was never started.
         spent: USD, by all its attempts.
     """
 
