@@ -42,6 +42,7 @@ class Display:
         self.is_cursor_visible = True
         self.is_alternate = False
         self.unknown: list[str] = []
+        self.colours: set[str] = set()
         self._pages = {False: self._blank(), True: self._blank()}
         self._at = {False: (0, 0), True: (0, 0)}
 
@@ -104,7 +105,9 @@ class Display:
             case "h" | "l" if private:
                 self._set_mode(numbers, is_on=final_ == "h")
             case "m":
-                pass
+                self.colours |= {
+                    number for number in numbers.split(";") if number[:1] in set("349") and len(number) > 1
+                }
             case "H":
                 self._at[self.is_alternate] = (0, 0)
             case "A":

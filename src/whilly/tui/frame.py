@@ -129,7 +129,7 @@ def _money_line(money: Money, width: int) -> Text:
 
 def sections(progress: Progress, width: int, most: int) -> list[Section]:
     """What there is to say about the tasks, the most important first; at most `most` of each kind but running ones."""
-    facts = [_facts(active) for active in progress.active]
+    facts = [_facts(active, width) for active in progress.active]
     cells = min(_FACT_CELLS, max(map(cell_len, facts), default=0))
     running = [
         line
@@ -150,16 +150,12 @@ def sections(progress: Progress, width: int, most: int) -> list[Section]:
 
 
 def _fit(sections: Iterable[Section], height: int) -> list[Text]:
-    """Headings and lines of the sections within `height`: first what each needs least, then more from above."""
+    """Headings and lines of the sections within `height`; the last ones go when there is no room for them."""
     shown = [section for section in sections if section.lines]
-    room = height - len(shown)
-    given = [0] * len(shown)
-    for wanted in ([s.least for s in shown], [len(s.lines) for s in shown]):
-        for number, section in enumerate(shown):
-            more = min(wanted[number], len(section.lines)) - given[number]
-            more = max(0, min(more, room))
-            given[number] += more
-            room -= more
+    given = _share(shown, height - len(shown))
+    while shown and not given[-1]:
+        shown.pop()
+        given = _share(shown, height - len(shown))
     lines: list[Text] = []
     for section, count in zip(shown, given, strict=True):
         if count:
@@ -168,20 +164,39 @@ def _fit(sections: Iterable[Section], height: int) -> list[Text]:
     return lines
 
 
-def _facts(active: Active) -> str:
-    return one_line(f"{active.stage} #{active.number} {active.agent}", _FACT_CELLS)
+def _share(sections: Sequence[Section], room: int) -> list[int]:
+    """How many lines each section gets: first what each needs least, then more from above."""
+    given = [0] * len(sections)
+    for wanted in ([section.least for section in sections], [len(section.lines) for section in sections]):
+        for number, section in enumerate(sections):
+            more = max(0, min(wanted[number], len(section.lines)) - given[number])
+            more = min(more, max(room, 0))
+            given[number] += more
+            room -= more
+    return given
+
+
+def _facts(active: Active, width: int) -> str:
+    agent = active.agent if width >= WIDE else ""
+    return one_line(f"{active.stage} #{active.number} {agent}", _FACT_CELLS)
 
 
 def _active_lines(active: Active, facts: str, width: int, cells: int) -> list[Text]:
-    money = dollars(active.spent) + (f"+{dollars(active.reserved)}" if active.reserved else "")
-    spent = f"{tokens(active.tokens)} tok " if active.tokens else ""
+    """Two lines: the item and its numbers, and what its agent did last; a narrow terminal has fewer numbers."""
     line = Text("  ").append(_column(active.item, _ID_CELLS if width >= WIDE else 10), style="bold")
     line.append(f" {_column(facts, cells)} ", style="cyan").append(f"{duration(active.elapsed):>7} ")
-    line.append(f"{spent}{money}", style="dim")
+    line.append(_spent(active, width), style="dim")
     told = _told(active)
     if width >= WIDE:
         line.append(" ").append(one_line(active.title), style="dim")
     return [line, Text("    ↳ ", style="dim").append(told)]
+
+
+def _spent(active: Active, width: int) -> str:
+    if width < WIDE:
+        return dollars(active.spent)
+    used = f"{tokens(active.tokens)} tok " if active.tokens else ""
+    return used + dollars(active.spent) + (f"+{dollars(active.reserved)}" if active.reserved else "")
 
 
 def _told(active: Active) -> str:
