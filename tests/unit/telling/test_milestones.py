@@ -38,7 +38,7 @@ def test_an_attempts_end_is_flat() -> None:
         "commit": "abc",
         "command": "make",
         "exit_code": 2,
-        "outside_key_files": ["b.txt"],
+        "outside_claims": ["b.txt"],
         "milestone": "verification_failed",
     }
 

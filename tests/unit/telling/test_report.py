@@ -96,16 +96,16 @@ def test_the_markdown_has_the_sums_and_what_strayed() -> None:
 def test_the_json_report_has_fields_that_stay() -> None:
     told = json.loads(json.dumps(report_as_json(make())))
     assert set(told) == {
-        "plan", "name", "source", "target", "stop", "begun_at", "reported_at", "budget_usd", "counts", "total", "tasks",
+        "plan", "name", "source", "target", "stop", "begun_at", "reported_at", "budget_usd", "counts", "total", "items",
     }  # fmt: skip
-    assert set(told["tasks"][0]) == {
-        "task_id", "title", "status", "reason", "commit", "outside_key_files", "took_sec", "attempt_count", "cost_usd",
+    assert set(told["items"][0]) == {
+        "id", "title", "status", "reason", "commit", "outside_claims", "took_sec", "attempt_count", "cost_usd",
         "cost_reported_usd", "cost_assumed_usd", "cost_open_usd", "input_tokens", "output_tokens", "cache_read_tokens",
         "cache_write_tokens", "turns", "worked_sec", "attempts",
     }  # fmt: skip
-    assert set(told["tasks"][0]["attempts"][0]) == {
+    assert set(told["items"][0]["attempts"][0]) == {
         "run", "attempt", "stage", "agent", "session", "started_at", "ended_at", "outcome", "reason", "cost_usd",
         "basis", "reserved_usd", "input_tokens", "output_tokens",
     }  # fmt: skip
     assert told["total"]["cost_usd"] == 1.25
-    assert told["tasks"][0]["title"] == NASTY
+    assert told["items"][0]["title"] == NASTY

@@ -82,7 +82,7 @@ def _attempt(data: Mapping[str, Any], stage: str) -> dict[str, Any]:
         "command": evidence.get("command"),
         "exit_code": evidence.get("exit_code"),
         "retry_at": result.get("retry_at"),
-        "outside_key_files": result.get("outside_claims"),
+        "outside_claims": result.get("outside_claims"),
     }
 
 

@@ -155,18 +155,18 @@ def report_as_json(report: Report) -> dict[str, Any]:
         "budget_usd": float(budget) if budget is not None else None,
         "counts": {status: report.count(status) for status in ItemStatus},
         "total": _expense_as_json(report.total),
-        "tasks": [_task_as_json(task) for task in report.tasks],
+        "items": [_task_as_json(task) for task in report.tasks],
     }
 
 
 def _task_as_json(task: TaskLine) -> dict[str, Any]:
     return {
-        "task_id": task.row.item.id,
+        "id": task.row.item.id,
         "title": task.row.item.title,
         "status": task.row.status,
         "reason": task.row.reason,
         "commit": task.commit,
-        "outside_key_files": list(task.outside),
+        "outside_claims": list(task.outside),
         "took_sec": _seconds(task.took),
         **_expense_as_json(task.expense),
         "attempts": [_attempt_as_json(attempt) for attempt in task.attempts],

@@ -43,7 +43,7 @@ def logs(task: str, attempt: str | None, lines: int, wanted: str | None, **flags
         return ExitCode.DONE
     found = [read_log(project, each, lines) for each in chosen]
     if flags["as_json"]:
-        print_json({"task_id": row.item.id, "plan": plan.id, "attempts": [_describe(log) for log in found]})
+        print_json({"id": row.item.id, "plan": plan.id, "attempts": [_describe(log) for log in found]})
         return ExitCode.DONE
     if not found and not flags["follow"]:
         click.echo("Nothing has been tried yet.")

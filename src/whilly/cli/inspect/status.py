@@ -84,7 +84,7 @@ def describe_progress(progress: Progress) -> dict[str, Any]:
 
 def _describe_active(active: Active) -> dict[str, Any]:
     return {
-        "task_id": active.item,
+        "id": active.item,
         "title": active.title,
         "run": active.run,
         "stage": active.stage,
@@ -103,7 +103,7 @@ def _describe_active(active: Active) -> dict[str, Any]:
 
 def _describe_waiting(waiting: Waiting) -> dict[str, Any]:
     return {
-        "task_id": waiting.item,
+        "id": waiting.item,
         "title": waiting.title,
         "reason": waiting.reason,
         "since": waiting.since.isoformat() if waiting.since else None,
@@ -113,12 +113,12 @@ def _describe_waiting(waiting: Waiting) -> dict[str, Any]:
 
 
 def _describe_queued(queued: Queued) -> dict[str, Any]:
-    return {"task_id": queued.item, "title": queued.title, "priority": queued.priority, "reason": queued.reason}
+    return {"id": queued.item, "title": queued.title, "priority": queued.priority, "reason": queued.reason}
 
 
 def _describe_settled(settled: Settled) -> dict[str, Any]:
     return {
-        "task_id": settled.item,
+        "id": settled.item,
         "title": settled.title,
         "status": settled.status,
         "reason": settled.reason,

@@ -32,7 +32,7 @@ def timeline(task: str, wanted: str | None, *, as_json: bool) -> None:
     events = project.reading.events(plan.id, item.id)
     told = [describe_event(event, plan.id) for event in events]
     if as_json:
-        print_json({"task_id": item.id, "title": item.title, "plan": plan.id, "events": told})
+        print_json({"id": item.id, "title": item.title, "plan": plan.id, "events": told})
         return
     print_lines(lambda _: _render(events, told))
 

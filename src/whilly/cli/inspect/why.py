@@ -90,7 +90,7 @@ def _tell_code(failure: Evidence) -> str:
 def _describe(case: Case, explanation: Explanation) -> dict[str, Any]:
     now, failure = case.progress.at, explanation.failure
     return {
-        "task_id": case.name,
+        "id": case.name,
         "title": case.row.item.title,
         "plan": case.progress.plan,
         "status": case.row.status,

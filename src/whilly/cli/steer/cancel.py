@@ -32,7 +32,7 @@ def cancel(task: str, reason: str, wanted: str | None, *, as_json: bool) -> int:
     after = require_item(project.reading.items(plan.id), plan, row.item.id)
     if as_json:
         print_json(
-            {"task_id": row.item.id, "is_done": not refusal, "status": after.status, "reason": refusal or after.reason}
+            {"id": row.item.id, "is_done": not refusal, "status": after.status, "reason": refusal or after.reason}
         )
     elif refusal:
         click.echo(printable(f"whilly: {row.item.id} cannot be cancelled: {refusal}"), err=True)

@@ -54,8 +54,8 @@ def retry(tasks: tuple[str, ...], note: str, wanted: str | None, *, is_failed: b
         items = list(dict.fromkeys(require_item(rows, plan, task).item.id for task in tasks))
     answers = _retry(project, plan, items, note)
     if as_json:
-        told = [{"task_id": a.item, "is_done": not a.refusal, "status": a.status, "reason": a.reason} for a in answers]
-        print_json({"plan": plan.id, "tasks": told})
+        told = [{"id": a.item, "is_done": not a.refusal, "status": a.status, "reason": a.reason} for a in answers]
+        print_json({"plan": plan.id, "items": told})
     else:
         _print(project, plan, answers)
     return ExitCode.FAILED if any(answer.refusal for answer in answers) else ExitCode.DONE
