@@ -11,7 +11,7 @@ from whilly.application.compose_prompt import compose_prompt
 from whilly.application.follow_session import follow_session
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome, Usage
 from whilly.domain.claims import outside
-from whilly.domain.errors import ConfigError, NotFound, Unavailable
+from whilly.domain.errors import ConfigError, NotFound, PortError, Unavailable
 from whilly.domain.ids import SessionId
 from whilly.domain.session import SessionReport, SessionRequest, claims_completion
 from whilly.ports.sessions import SessionState
@@ -39,9 +39,14 @@ async def run_session(brief: Brief, context: AttemptContext) -> AttemptResult:
             return failed
     report, halt = await follow_session(brief.home, agent.reader(), context)
     context.ports.checkpoint("save:before")
-    saved = await context.ports.workspace.save(brief.run.id, brief.attempt, brief.base)
+    try:
+        saved = await context.ports.workspace.save(brief.run.id, brief.attempt, brief.base)
+    except PortError as error:
+        # What the session cost is known all the same; its work is still in the workspace.
+        outcome = Outcome.UNAVAILABLE if isinstance(error, Unavailable) else Outcome.CRASHED
+        return AttemptResult(outcome, str(error), usage=report.usage, session=report.session)
     context.ports.checkpoint("save:after")
-    result = _judge(brief, report, saved)
+    result = _judge(brief, _with_session(report, brief, agent), saved)
     if result.outcome is Outcome.COMPLETED and brief.stage.prompt == "repair" and brief.run.head is not None:
         result = await _look_for_a_repair(brief, context, brief.run.head, result)
     if halt:
@@ -61,7 +66,7 @@ async def _start(brief: Brief, context: AttemptContext, agent: Agent) -> Attempt
             prompt=compose_prompt(brief, context.render),
             workspace=workspace,
             home=brief.home,
-            session=SessionId(str(uuid.uuid5(_SESSIONS, brief.attempt))),
+            session=_new_session(brief),
             resume=brief.run.session if agent.facts().can_resume else None,
             model=brief.model,
             max_cost_usd=brief.max_cost_usd,
@@ -78,6 +83,18 @@ async def _start(brief: Brief, context: AttemptContext, agent: Agent) -> Attempt
     except (NotFound, ConfigError) as error:
         return AttemptResult(Outcome.CRASHED, str(error), usage=_UNSPENT)
     return None
+
+
+def _new_session(brief: Brief) -> SessionId:
+    """The id that a new session is asked to take: the same whenever this attempt is looked at."""
+    return SessionId(str(uuid.uuid5(_SESSIONS, brief.attempt)))
+
+
+def _with_session(report: SessionReport, brief: Brief, agent: Agent) -> SessionReport:
+    """An agent that ends in order without naming its session took the id that it was given."""
+    if report.session is not None or report.outcome is not Outcome.COMPLETED or not agent.facts().can_resume:
+        return report
+    return replace(report, session=brief.run.session or _new_session(brief))
 
 
 async def _look_for_a_repair(
