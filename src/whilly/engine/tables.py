@@ -130,13 +130,3 @@ events = sa.Table(
     sa.Column("data", sa.Text, nullable=False),
     sqlite_autoincrement=True,
 )
-
-workers = sa.Table(
-    "workers",
-    metadata,
-    sa.Column("id", sa.String(120), primary_key=True),
-    sa.Column("host", sa.String(200), nullable=False),
-    sa.Column("pid", sa.Integer, nullable=False),
-    sa.Column("started_at", Instant, nullable=False),
-    sa.Column("heartbeat_at", Instant, nullable=False),
-)

@@ -97,11 +97,3 @@ def _events() -> None:
         sa.Column("data", sa.Text, nullable=False),
         sqlite_autoincrement=True,
     )
-    op.create_table(
-        "workers",
-        sa.Column("id", sa.String(120), primary_key=True),
-        sa.Column("host", sa.String(200), nullable=False),
-        sa.Column("pid", sa.Integer, nullable=False),
-        sa.Column("started_at", sa.String(32), nullable=False),
-        sa.Column("heartbeat_at", sa.String(32), nullable=False),
-    )
