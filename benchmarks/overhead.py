@@ -114,13 +114,26 @@ def require_commits(home: Path, ref: str, count: int) -> None:
         sys.exit(f"only {found} of {count} tasks have a commit on {ref}")
 
 
-def report(count: int, floor: list[Cost], whilly: list[Cost]) -> None:
-    def show(kind: str, bare: list[float], ours: list[float]) -> None:
-        low, high = statistics.median(bare) / count * 1000, statistics.median(ours) / count * 1000
-        print(f"{count:>6} {kind:>5} {low:>12.1f} {high:>12.1f} {high / low:>9.2f}", flush=True)
+def take_medians(costs: list[Cost]) -> Cost:
+    return Cost(statistics.median(cost.wall for cost in costs), statistics.median(cost.cpu for cost in costs))
 
-    show("wall", [cost.wall for cost in floor], [cost.wall for cost in whilly])
-    show("cpu", [cost.cpu for cost in floor], [cost.cpu for cost in whilly])
+
+def report(count: int, floor: Cost, whilly: Cost, start: Cost) -> None:
+    """One line each for wall and CPU: milliseconds per task, and the ratios with and without what a start costs."""
+
+    def show(kind: str, bare: float, ours: float, fixed: float) -> None:
+        after = (ours - fixed) / (count - 1)
+        numbers = f"{bare / count * 1000:>10.1f} {ours / count * 1000:>10.1f} {ours / bare:>7.2f}"
+        print(f"{count:>6} {kind:>5} {numbers} {after * 1000:>12.1f} {after / (bare / count):>7.2f}", flush=True)
+
+    show("wall", floor.wall, whilly.wall, start.wall)
+    show("cpu", floor.cpu, whilly.cpu, start.cpu)
+
+
+def compare(count: int, parallel: int, rounds: int) -> tuple[Cost, Cost]:
+    """Medians of the floor and of Whilly, measured in turns."""
+    pairs = [(run_floor(count, parallel), run_whilly(count, parallel)) for _ in range(rounds)]
+    return take_medians([floor for floor, _ in pairs]), take_medians([whilly for _, whilly in pairs])
 
 
 def main() -> None:
@@ -131,11 +144,16 @@ def main() -> None:
     options = parser.parse_args()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
-    print(f"{'tasks':>6} {'':>5} {'floor ms':>12} {'whilly ms':>12} {'ratio':>9}   (per task, median)", flush=True)
-    for count in (1, 12, 100, *([1000] if options.full else [])):
-        rounds = 1 if count >= 1000 else options.rounds
-        pairs = [(run_floor(count, options.parallel), run_whilly(count, options.parallel)) for _ in range(rounds)]
-        report(count, [floor for floor, _ in pairs], [whilly for _, whilly in pairs])
+    floor, start = compare(1, options.parallel, options.rounds)
+    print(f"one task, milliseconds: floor {floor.wall * 1000:.0f} wall, {floor.cpu * 1000:.0f} CPU; ", end="")
+    print(f"whilly, start and end included, {start.wall * 1000:.0f} wall, {start.cpu * 1000:.0f} CPU")
+    print("Milliseconds per task, medians; the last two columns leave out what a run with one task costs:")
+    print(
+        f"{'tasks':>6} {'':>5} {'floor':>10} {'whilly':>10} {'ratio':>7} {'after start':>12} {'ratio':>7}", flush=True
+    )
+    for count in (12, 100, *([1000] if options.full else [])):
+        floor, whilly = compare(count, options.parallel, 1 if count >= 1000 else options.rounds)
+        report(count, floor, whilly, start)
 
 
 if __name__ == "__main__":
