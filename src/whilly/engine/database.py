@@ -34,15 +34,10 @@ def sqlite_module() -> ModuleType:
     if sys.hexversion < PYTHON_3_12 or sqlite3.sqlite_version_info >= SQLITE_NEEDED:
         return sqlite3
     try:
-        newer = importlib.import_module("pysqlite3")
-        dbapi = importlib.import_module("pysqlite3.dbapi2")
+        return importlib.import_module("pysqlite3")
     except ImportError:
         message = f"Python {sys.version.split()[0]} is built against SQLite {sqlite3.sqlite_version}; 3.42 is needed"
         raise ConfigError(message, remedy="pip install pysqlite3-binary, or use Python 3.11") from None
-    # For everybody: DBOS migrates over a connection of its own, and two SQLite libraries in one process undo each
-    # other's locks and logs (sqlite.org/howtocorrupt.html, section 2.2.1).
-    sys.modules["sqlite3"], sys.modules["sqlite3.dbapi2"] = newer, dbapi
-    return newer
 
 
 def open_database(url: str) -> sa.Engine:
