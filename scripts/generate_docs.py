@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from whilly.cli.doctor.catalogue import CATALOGUE
 from whilly.cli.exit_codes import ExitCode
 from whilly.cli.main import whilly
 from whilly.cli.translate import COMMAND_FLAGS, DROPPED, GONE
@@ -142,10 +143,40 @@ def render_option(option: click.Option) -> str:
     return f"- {names}{value}: {option.help or ''}"
 
 
+DOCTOR = """\
+# What `whilly doctor` finds
+
+`whilly doctor` looks at the machine, at the repository and at Whilly's own state, offline and without starting
+anything. Every check runs by itself, with a time limit: one that fails or hangs is a finding, and hides none of the
+others. A *problem* keeps something from working and makes the exit code 1; a *note* is worth knowing. Outside of a
+repository the machine alone is looked at.
+
+`whilly doctor --fix` mends what is safe to mend, and looks again until nothing more comes up. Nothing is touched while
+a Whilly is alive in the repository; while it mends, no `whilly run` can begin. It never deletes a branch, a plan file,
+a log, or a commit that no ref holds: those of a work tree that goes are kept under `refs/whilly/archive`.
+
+`--json` prints one object: `schema` (1), `directory`, `problems` and `notes` (how many), `facts` (name → text),
+`findings`, `mended` (`code`, `subject`, `did`), `not_mended` (`code`, `subject`, `reason`). A finding has `code`,
+`severity` (`problem` or `note`), `subject` (what it is about; may be empty), `what`, `why`, `remedy` and `fixable`.
+Keys and codes may be added; none is taken away or changes its meaning.
+"""
+
+
+def render_doctor() -> Iterator[str]:
+    """The page of all findings."""
+    yield DOCTOR
+    yield "## Findings\n"
+    yield "| code | severity | when | why it matters | `--fix` |"
+    yield "|---|---|---|---|---|"
+    for code, kind in CATALOGUE.items():
+        yield render_row(f"`{code}`", kind.severity, kind.when, kind.why, kind.mends)
+
+
 PAGES: dict[str, Callable[[], Iterator[str]]] = {
     "settings.md": render_settings,
     "cli.md": render_cli,
     "exit-codes.md": render_exit_codes,
+    "doctor.md": render_doctor,
 }
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import sqlalchemy as sa
 
     from whilly.adapters.git.command import Git
+    from whilly.adapters.git.layout import Layout
     from whilly.application.attempt_context import Ports, Rules
     from whilly.application.live import Live
     from whilly.config.settings import Settings
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from whilly.engine.reading import Reading
     from whilly.ports.agent import Agent
     from whilly.ports.repository import Repository
+    from whilly.ports.sessions import Sessions
+    from whilly.ports.workspace import Workspace
 
 PASSED_VARIABLES = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TERM", "SHELL")
 """What commands of the repository may see of the environment, beside what the settings add."""
@@ -149,36 +152,67 @@ class Project:
         return Git(env={name: environ[name] for name in ("PATH", "HOME", "USERPROFILE") if name in environ})
 
     @cached_property
+    def layout(self) -> Layout:
+        """Where Whilly's files lie in and beside the repository."""
+        from whilly.adapters.git.layout import Layout  # noqa: PLC0415  (asyncio costs time)
+
+        return Layout(self.root, self.state)
+
+    @cached_property
     def repository(self) -> Repository:
         """The user's repository."""
-        from whilly.adapters.git.layout import Layout  # noqa: PLC0415  (asyncio costs time)
         from whilly.adapters.git.repository import GitRepository  # noqa: PLC0415  (as above)
 
-        return GitRepository(self.git, Layout(self.root, self.state), self.clock)
+        return GitRepository(self.git, self.layout, self.clock)
+
+    @cached_property
+    def workspace(self) -> Workspace:
+        """The workspaces of runs."""
+        from whilly.adapters.git.workspace import GitWorkspace  # noqa: PLC0415  (as above)
+
+        return GitWorkspace(self.git, self.layout, self.clock)
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        """The processes of agents."""
+        from whilly.adapters.process.sessions import ProcessSessions  # noqa: PLC0415  (as above)
+
+        return ProcessSessions(str(self.state))
+
+    @property
+    def agent_names(self) -> list[str]:
+        """The names of all agents that there are by themselves or by the settings."""
+        from whilly.adapters.agents import KINDS  # noqa: PLC0415  (asyncio costs time)
+
+        return sorted({*(kind for kind in KINDS if kind != "command"), *self.settings.agents})
+
+    def make_agent(self, name: str) -> Agent:
+        """The agent of this name.
+
+        Raises:
+            ConfigError: its settings do not describe one.
+        """
+        from whilly.adapters.agents import make_agent  # noqa: PLC0415  (asyncio costs time)
+
+        table = self.settings.agents.get(name)
+        changes = table.changes() if table else {}
+        return make_agent(name, changes, self.loaded.environment, self.settings.agent.env_pass)
 
     @cached_property
     def agents(self) -> Mapping[str, Agent]:
-        """All agents that the settings know, by name."""
-        from whilly.adapters.agents import KINDS, make_agent  # noqa: PLC0415  (asyncio costs time)
-
-        tables = {name: table.model_dump(exclude_unset=True) for name, table in self.settings.agents.items()}
-        names = sorted({*(kind for kind in KINDS if kind != "command"), *tables})
-        passed = self.settings.agent.env_pass
-        return {name: make_agent(name, tables.get(name, {}), self.loaded.environment, passed) for name in names}
+        """All agents, by name."""
+        return {name: self.make_agent(name) for name in self.agent_names}
 
     def ports(self) -> Ports:
         """The outside world, as this repository sees it."""
-        from whilly.adapters.git.layout import Layout  # noqa: PLC0415  (asyncio costs time)
-        from whilly.adapters.git.workspace import GitWorkspace  # noqa: PLC0415  (as above)
-        from whilly.adapters.process.sessions import ProcessSessions  # noqa: PLC0415  (as above)
-        from whilly.adapters.shell.checks import ShellChecks  # noqa: PLC0415  (as above)
+        from whilly.adapters.shell.checks import ShellChecks  # noqa: PLC0415  (asyncio costs time)
         from whilly.application.attempt_context import Ports  # noqa: PLC0415  (as above)
 
         profile = self.settings.profile
         return Ports(
             repository=self.repository,
-            workspace=GitWorkspace(self.git, Layout(self.root, self.state), self.clock),
-            sessions=ProcessSessions(str(self.state)),
+            workspace=self.workspace,
+            sessions=self.sessions,
             checks=ShellChecks(
                 env=pick(self.loaded.environment, (*PASSED_VARIABLES, *profile.env_pass)) | {"CI": "true"},
                 state=str(self.state),
@@ -231,10 +265,10 @@ def open_project(
     if root is None:
         message = f"{directory} is not inside a git repository"
         raise ConfigError(message, remedy="git init, or change to your repository")
-    return Project(root, load_settings(root, flags), checkpoint or _pass_by)
+    return Project(root, load_settings(root, flags), checkpoint or pass_by)
 
 
-def _pass_by(_name: str) -> None:
+def pass_by(_name: str) -> None:
     """In use, no moment is special."""
 
 

@@ -1,4 +1,4 @@
-"""A surprise is caught in three places: the command line's end, the outermost scope of an effect, and notification."""
+"""A surprise is caught in four places: the command line's end, the end of an effect, notification, a doctor's check."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tests.architecture.conftest import Module
 
-PLACES = {"cli/main.py", "engine/driver.py", "application/notify.py"}
+PLACES = {"cli/main.py", "engine/driver.py", "application/notify.py", "cli/doctor/isolate.py"}
 BROAD = {"Exception", "BaseException"}
 
 

@@ -29,6 +29,8 @@ COMMANDS: dict[str, Lazy] = {
     "retry": Lazy("whilly.cli.steer.retry:retry", "Let tasks go on that failed or wait for a person."),
     "export": Lazy("whilly.cli.steer.export:export", "Print a plan file with the ledger's statuses."),
     "reset": Lazy("whilly.cli.steer.reset:reset", "Make every task of a plan pending again."),
+    "doctor": Lazy("whilly.cli.doctor.doctor:doctor", "Look for what is wrong here, and mend it."),
+    "agents": Lazy("whilly.cli.configure.agents:agents", "Show which agent CLIs there are."),
     "config": Lazy("whilly.cli.configure.config:config", "Show, edit and migrate settings."),
 }
 """In the order of the list that people see."""

@@ -31,6 +31,21 @@ def _machine_keyring() -> KeyringBackend:
     return keyring.get_keyring()
 
 
+def name_keyring() -> str:
+    """The machine's keyring in words; empty when it has none. It is not opened."""
+    from keyring.errors import KeyringError  # noqa: PLC0415  (slow, as above)
+
+    try:
+        backend = _machine_keyring()
+    except (KeyringError, OSError, RuntimeError):
+        return ""
+    return "" if type(backend).__module__ in _NO_KEYRING else str(backend.name)
+
+
+_NO_KEYRING = {"keyring.backends.fail", "keyring.backends.null"}
+"""What keyring puts in the place of one: the first refuses everything, the second forgets everything."""
+
+
 @final
 class ReferencedSecrets(Secrets):
     """Secrets by reference; a value read is never kept.

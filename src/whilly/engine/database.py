@@ -2,42 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
-import sqlite3
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sqlalchemy as sa
 
 from whilly.domain.errors import ConfigError, Unavailable
+from whilly.engine.sqlite.binding import sqlite_module
 from whilly.engine.tables import metadata
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-SQLITE_NEEDED = (3, 42)
-"""Durable execution asks SQLite for `unixepoch('subsec')` on Python 3.12 and later, which 3.42 brought."""
-
-PYTHON_3_12 = 0x030C0000
 
 REVISION = "0001"
 """The schema that this code reads and writes; the newest file in `migrations/versions`."""
-
-
-def sqlite_module() -> ModuleType:
-    """The SQLite binding to use: Python's own, or `pysqlite3` where that one is too old.
-
-    Raises:
-        ConfigError: neither will do.
-    """
-    if sys.hexversion < PYTHON_3_12 or sqlite3.sqlite_version_info >= SQLITE_NEEDED:
-        return sqlite3
-    try:
-        return importlib.import_module("pysqlite3")
-    except ImportError:
-        message = f"Python {sys.version.split()[0]} is built against SQLite {sqlite3.sqlite_version}; 3.42 is needed"
-        raise ConfigError(message, remedy="pip install pysqlite3-binary, or use Python 3.11") from None
 
 
 def open_database(url: str) -> sa.Engine:
@@ -116,4 +91,4 @@ def migrate(engine: sa.Engine) -> None:
         raise Unavailable(message, remedy="check the disk, the permissions and storage.database_url") from error
 
 
-__all__ = ["is_current", "metadata", "migrate", "open_database", "sqlite_module"]
+__all__ = ["is_current", "metadata", "migrate", "open_database"]

@@ -1,0 +1,3 @@
+"""Looks at the ledger and its database without making or changing anything."""
+
+from __future__ import annotations
