@@ -53,12 +53,12 @@ class Line(Protocol):
         """Something happened that people like to see."""
         ...
 
-    async def is_current(self) -> bool:
-        """Whether the ledger still wants this attempt; asked before every outward act."""
-        ...
+    async def keep_candidate(self, commit: CommitId) -> bool:
+        """Remember what is about to become the target's head, so that a crash cannot do it twice.
 
-    async def keep_candidate(self, commit: CommitId) -> None:
-        """Remember what is about to become the target's head, so that a crash cannot do it twice."""
+        Returns:
+            False when the ledger does not want this attempt any more: then the target must not move.
+        """
         ...
 
 

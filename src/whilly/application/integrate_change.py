@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whilly.application.verify_change import check_commit
+from whilly.application.verify_change import check_commit, halted
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome
 from whilly.domain.change import Conflicted
 from whilly.domain.errors import RuleViolation
+from whilly.domain.flow.brief import Halt
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -44,21 +45,22 @@ async def _is_there(brief: Brief, context: AttemptContext, target: CommitId) -> 
 
 async def _move(brief: Brief, context: AttemptContext, combined: Combined, target: CommitId) -> AttemptResult | None:
     """Check and move; None when somebody else moved the target first."""
+    if halt := context.line.halt():
+        return halted(halt)
     failure = None if combined.is_same_tree else await check_commit(brief, context, combined.commit)
+    if isinstance(failure, Halt):
+        return halted(failure)
     if failure is not None:
         summary = f"on top of {brief.target}: {failure.summary}"
         return AttemptResult(Outcome.REJECTED, summary, evidence=failure)
     if combined.is_empty:
         return AttemptResult(Outcome.COMPLETED, f"{brief.target} has the whole change already", commit=target)
-    if halt := context.line.halt():
-        return AttemptResult(halt.outcome, halt.reason, is_deliberate=True)
-    if not await context.line.is_current():
-        return AttemptResult(Outcome.CANCELLED, "superseded before it was integrated")
     return await _advance(brief, context, combined.commit, target)
 
 
 async def _advance(brief: Brief, context: AttemptContext, new: CommitId, old: CommitId) -> AttemptResult | None:
-    await context.line.keep_candidate(new)
+    if not await context.line.keep_candidate(new):
+        return AttemptResult(Outcome.CANCELLED, "superseded before it was integrated")
     context.ports.checkpoint("advance:before")
     try:
         has_moved = await context.ports.repository.advance(brief.target, new, old)

@@ -11,7 +11,7 @@ from whilly.application.compose_prompt import compose_prompt
 from whilly.application.follow_session import follow_session
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome, Usage
 from whilly.domain.claims import outside
-from whilly.domain.errors import ConfigError, NotFound, PortError, Unavailable
+from whilly.domain.errors import ConfigError, PortError, Unavailable
 from whilly.domain.ids import SessionId
 from whilly.domain.session import SessionReport, SessionRequest, claims_completion
 from whilly.ports.sessions import SessionState
@@ -38,36 +38,47 @@ async def run_session(brief: Brief, context: AttemptContext) -> AttemptResult:
         if failed:
             return failed
     report, halt = await follow_session(brief.home, agent.reader(), context)
+    result = await _conclude(brief, context, _with_session(report, brief, agent))
+    if halt:
+        result = replace(result, outcome=halt.outcome, reason=halt.reason, is_deliberate=True)
+    return result
+
+
+async def _conclude(brief: Brief, context: AttemptContext, report: SessionReport) -> AttemptResult:
+    """Make safe what the session left, and judge it."""
     context.ports.checkpoint("save:before")
     try:
         saved = await context.ports.workspace.save(brief.run.id, brief.attempt, brief.base)
+        context.ports.checkpoint("save:after")
+        result = _judge(brief, report, saved)
+        if result.outcome is Outcome.COMPLETED and brief.stage.prompt == "repair" and brief.run.head is not None:
+            return await _look_for_a_repair(brief, context, brief.run.head, result)
     except PortError as error:
-        # What the session cost is known all the same; its work is still in the workspace.
         outcome = Outcome.UNAVAILABLE if isinstance(error, Unavailable) else Outcome.CRASHED
-        return AttemptResult(outcome, str(error), usage=report.usage, session=report.session)
-    context.ports.checkpoint("save:after")
-    result = _judge(brief, _with_session(report, brief, agent), saved)
-    if result.outcome is Outcome.COMPLETED and brief.stage.prompt == "repair" and brief.run.head is not None:
-        result = await _look_for_a_repair(brief, context, brief.run.head, result)
-    if halt:
-        result = replace(result, outcome=halt.outcome, reason=halt.reason, is_deliberate=True)
+        reason = f"what it did could not be saved: {error}"
+        return AttemptResult(outcome, reason, usage=report.usage, session=report.session)
     return result
 
 
 async def _start(brief: Brief, context: AttemptContext, agent: Agent) -> AttemptResult | None:
     """Make the workspace ready and start the process; an attempt's result only when that cannot be done."""
     ports = context.ports
+    if not brief.base:
+        reason = f"branch {brief.target} has no commit that could be found to start from"
+        return AttemptResult(Outcome.UNAVAILABLE, reason, usage=_UNSPENT)
     try:
+        ports.checkpoint("open:before")
         workspace = await ports.workspace.open(brief.run.id, brief.branch, brief.base)
         if brief.stage.prompt == "resolve":
             await ports.workspace.bring_in(brief.run.id, brief.base)
+        ports.checkpoint("open:after")
         request = SessionRequest(
             attempt=brief.attempt,
             prompt=compose_prompt(brief, context.render),
             workspace=workspace,
             home=brief.home,
             session=_new_session(brief),
-            resume=brief.run.session if agent.facts().can_resume else None,
+            resume=brief.run.session if brief.stage.resumes and agent.facts().can_resume else None,
             model=brief.model,
             max_cost_usd=brief.max_cost_usd,
             max_turns=context.rules.limits.max_turns,
@@ -78,10 +89,11 @@ async def _start(brief: Brief, context: AttemptContext, agent: Agent) -> Attempt
         ports.checkpoint("start:before")
         await ports.sessions.start(brief.attempt, brief.home, launch)
         ports.checkpoint("start:after")
-    except Unavailable as error:
-        return AttemptResult(Outcome.UNAVAILABLE, str(error), usage=_UNSPENT)
-    except (NotFound, ConfigError) as error:
-        return AttemptResult(Outcome.CRASHED, str(error), usage=_UNSPENT)
+    except (PortError, ConfigError) as error:
+        # A process that is on its way nevertheless must not work beside that of the next attempt.
+        await ports.sessions.stop(brief.home, at_once=True)
+        outcome = Outcome.UNAVAILABLE if isinstance(error, Unavailable) else Outcome.CRASHED
+        return AttemptResult(outcome, str(error), usage=_UNSPENT)
     return None
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
+from whilly.application.follow_session import SLICE_SECONDS
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome
 from whilly.domain.change import CheckCommand
 from whilly.domain.claims import outside
+from whilly.domain.flow.brief import Halt
 
 if TYPE_CHECKING:
     from whilly.application.attempt_context import AttemptContext
@@ -21,6 +24,8 @@ async def verify_change(brief: Brief, context: AttemptContext) -> AttemptResult:
         return AttemptResult(Outcome.REJECTED, "there is no commit to verify", evidence=Evidence("no commit"))
     strayed = await _strayed(brief, context, commit)
     failure = strayed or await check_commit(brief, context, commit)
+    if isinstance(failure, Halt):
+        return halted(failure)
     if failure is not None:
         return AttemptResult(Outcome.REJECTED, failure.summary, commit=commit, evidence=failure)
     return AttemptResult(Outcome.COMPLETED, commit=commit)
@@ -34,18 +39,40 @@ def commands_for(brief: Brief, profile: Profile) -> tuple[CheckCommand, ...]:
     return (*profile.setup, *checks) if checks else ()
 
 
-async def check_commit(brief: Brief, context: AttemptContext, commit: CommitId) -> Evidence | None:
-    """Run the commands on a clean checkout of `commit`; why they failed, or None."""
+def halted(halt: Halt) -> AttemptResult:
+    """The result of a built-in action that the engine ended."""
+    return AttemptResult(halt.outcome, halt.reason, is_deliberate=True)
+
+
+async def check_commit(brief: Brief, context: AttemptContext, commit: CommitId) -> Evidence | Halt | None:
+    """Run the commands on a clean checkout of `commit`; why they failed or were ended, None when they passed."""
     commands = commands_for(brief, context.rules.profile)
-    if not commands:
-        return None
+    if not commands or (halt := context.line.halt()):
+        return halt if commands else None
     name = f"{brief.run.id}-{brief.run.attempt}"
+    context.ports.checkpoint("check:before")
     place = await context.ports.repository.checkout(commit, name)
     try:
-        report = await context.ports.checks.run(brief.attempt, place, commands)
+        return await _run_checks(brief, context, place, commands)
     finally:
         await context.ports.repository.discard(name)
-    return report.failure
+        context.ports.checkpoint("check:after")
+
+
+async def _run_checks(
+    brief: Brief, context: AttemptContext, place: str, commands: tuple[CheckCommand, ...]
+) -> Evidence | Halt | None:
+    """Run the commands for as long as the engine lets them."""
+    checks = asyncio.ensure_future(context.ports.checks.run(brief.attempt, place, commands))
+    try:
+        while not checks.done():
+            await asyncio.wait({checks}, timeout=SLICE_SECONDS)
+            if not checks.done() and (halt := context.line.halt()):
+                return halt
+        return checks.result().failure
+    finally:
+        checks.cancel()
+        await asyncio.wait({checks})
 
 
 async def _strayed(brief: Brief, context: AttemptContext, commit: CommitId) -> Evidence | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, final
 
 from typing_extensions import override
 
 from whilly.application.attempt_context import Line
+from whilly.engine.patience import patiently
 
 if TYPE_CHECKING:
     from whilly.application.live import Live
@@ -17,17 +17,15 @@ if TYPE_CHECKING:
     from whilly.domain.session import Activity
     from whilly.engine.control import Control
     from whilly.engine.ledger import Ledger
-    from whilly.engine.reading import Reading
 
 
 @final
 class AttemptLine(Line):
     """Connects the handler of one attempt with the ledger, the stops and the watchers."""
 
-    def __init__(self, run: Run, ledger: Ledger, reading: Reading, control: Control, live: Live) -> None:
+    def __init__(self, run: Run, ledger: Ledger, control: Control, live: Live) -> None:
         self._run = run
         self._ledger = ledger
-        self._reading = reading
         self._control = control
         self._live = live
 
@@ -40,9 +38,6 @@ class AttemptLine(Line):
         self._live.acted(self._run.item, activity)
 
     @override
-    async def is_current(self) -> bool:
-        return await asyncio.to_thread(self._reading.is_current, self._run.id, self._run.attempt)
-
-    @override
-    async def keep_candidate(self, commit: CommitId) -> None:
-        await asyncio.to_thread(self._ledger.keep_candidate, self._run.id, self._run.plan, self._run.attempt, commit)
+    async def keep_candidate(self, commit: CommitId) -> bool:
+        run = self._run
+        return await patiently(self._ledger.keep_candidate, run.id, run.plan, run.attempt, commit)

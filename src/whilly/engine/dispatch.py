@@ -43,15 +43,7 @@ class Dispatch:
         Args:
             drive: takes a run as far as it goes now; must be safe to call again for the same run.
         """
-        config: DBOSConfig = {
-            "name": names.APPLICATION,
-            "system_database_url": self._url,
-            "system_database_engine": self._database,
-            "log_level": "ERROR",
-            "application_version": names.APPLICATION_VERSION,
-            "executor_id": names.EXECUTOR,
-        }
-        DBOS(config=config)
+        DBOS(config=self._config())
 
         @DBOS.workflow(name=names.DRIVE_WORKFLOW, max_recovery_attempts=None)
         async def drive_run(run: str) -> None:
@@ -66,8 +58,32 @@ class Dispatch:
         """
         schema = None if self._database.dialect.name == "sqlite" else "dbos"
         if not sa.inspect(self._database).has_table("workflow_status", schema=schema):
-            DBOS.migrate(self._url)
+            self._make_tables()
         self._client.register_queue(names.RUNS_QUEUE, polling_interval_sec=POLL_SECONDS)
+
+    def _config(self) -> DBOSConfig:
+        return {
+            "name": names.APPLICATION,
+            "system_database_url": self._url,
+            "system_database_engine": self._database,
+            "log_level": "ERROR",
+            "application_version": names.APPLICATION_VERSION,
+            "executor_id": names.EXECUTOR,
+        }
+
+    def _make_tables(self) -> None:
+        """Let DBOS make its tables.
+
+        Its own migration opens the file with Python's SQLite. Where another build of SQLite is in use, that must not
+        happen: closing a file in one build drops the locks that the other holds in the same process. Launching uses
+        the engine that it is given.
+        """
+        if self._database.dialect.loaded_dbapi.__name__.startswith("pysqlite3"):
+            DBOS(config=self._config())
+            DBOS.launch()
+            DBOS.destroy(workflow_completion_timeout_sec=0)
+        else:
+            DBOS.migrate(self._url)
 
     def close(self) -> None:
         """Stop carrying out requests; what is unfinished is carried out next time."""

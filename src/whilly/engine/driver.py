@@ -6,6 +6,7 @@ import asyncio
 import sys
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -15,21 +16,23 @@ from whilly.application.attempt_context import AttemptContext, Ports, Rules
 from whilly.application.close_run import close_run
 from whilly.application.live import Live, LiveAttempt
 from whilly.domain.attempt import AttemptResult, Outcome
-from whilly.domain.errors import WhillyError
+from whilly.domain.errors import PortError, Unavailable, WhillyError
 from whilly.domain.flow.brief import Brief
 from whilly.domain.flow.lifecycle import CloseRun, StartAttempt, due
 from whilly.domain.flow.plan_run import Hold
 from whilly.engine.attempt_line import AttemptLine
 from whilly.engine.control import Control
 from whilly.engine.ledger import Claimed, Ledger, Offer
+from whilly.engine.patience import patiently
 
 if TYPE_CHECKING:
-    from whilly.domain.ids import RunId
+    from whilly.domain.flow.run import Run
+    from whilly.domain.ids import PlanId, RunId
     from whilly.engine.reading import Position, Reading
 
 Handler = Callable[[Brief, AttemptContext], Awaitable[AttemptResult]]
 
-HOLD_SECONDS = 0.25
+HOLD_SECONDS = 0.5
 """How soon a run that may not go on asks again."""
 
 
@@ -67,6 +70,10 @@ class Driver:
         self._driving: set[RunId] = set()
         self._asked: set[RunId] = set()
         self._lanes: dict[str, asyncio.Lock] = {}
+        self.plan: PlanId | None = None
+        """The plan that is worked on; what a dead process began for another one waits until that is worked on."""
+        self.left: dict[RunId, str] = {}
+        """Runs whose workspace could not be put away, and why; that is tried again next time."""
         self.control = Control()
         self.live = Live(ports.clock)
         self.failure: BaseException | None = None
@@ -101,25 +108,43 @@ class Driver:
     async def _step(self, position: Position) -> Position | None:
         """Do what is due for the run; where it is then, None when there is nothing more to do now."""
         run = position.run
+        if run.plan != self.plan:
+            return None
+        if position.is_under_way:
+            if run.is_ended:
+                # It was cancelled while nobody drove it; its process may be alive, and its cost is not known yet.
+                self.control.end(run.id)
+            return await self._attempt(position)
         match due(run):
-            case StartAttempt():
-                return await self._start(position)
+            case StartAttempt() as step:
+                return await self._start(position, step)
             case CloseRun(keep_branch=keep_branch):
-                await close_run(run.id, self._ports, keep_branch=keep_branch)
-                await asyncio.to_thread(self._ledger.close_run, run.id, run.plan)
+                await self._close(run, keep_branch=keep_branch)
                 return None
-            case None if not run.is_ended and run.wait is None:
-                return await self._attempt(position)
             case None:
                 return None
 
     async def _look(self, run: RunId) -> Position:
-        return await asyncio.to_thread(self._reading.position, run)
+        return await patiently(self._reading.position, run)
 
-    async def _start(self, position: Position) -> Position | None:
+    async def _close(self, run: Run, *, keep_branch: bool) -> None:
+        try:
+            await close_run(run.id, self._ports, keep_branch=keep_branch)
+        except PortError as error:
+            self.left[run.id] = str(error)
+            return
+        self.left.pop(run.id, None)
+        await patiently(self._ledger.close_run, run.id, run.plan)
+
+    async def _start(self, position: Position, step: StartAttempt) -> Position | None:
         run = position.run
         if not position.plan.lets_start(is_agent=position.stage.is_agent):
             return None
+        early = (step.not_before - self._ports.clock.now()).total_seconds() if step.not_before else 0.0
+        if early > 0:
+            self.live.held(run.item, run.wait.reason if run.wait else "")
+            await asyncio.sleep(min(early, HOLD_SECONDS))
+            return await self._look(run.id)
         claim = await self._claim(position)
         if not isinstance(claim, Hold):
             return position.under_way(claim.run, claim.event, claim.plan)
@@ -135,34 +160,44 @@ class Driver:
         wanted = self._staff.reservation if stage.is_agent else Decimal(0)
         base = None
         if run.base is None or stage.prompt == "resolve":
-            base = await self._ports.repository.find_commit(f"refs/heads/{position.plan.target}")
-        return await asyncio.to_thread(self._ledger.claim, run.id, run.plan, Offer(agent, wanted, base=base))
+            # An attempt without a base comes to an outcome that is tried again, within limits.
+            with suppress(PortError):
+                base = await self._ports.repository.find_commit(f"refs/heads/{position.plan.target}")
+        return await patiently(self._ledger.claim, run.id, run.plan, Offer(agent, wanted, base=base))
 
     async def _attempt(self, position: Position) -> Position:
         """Carry out the attempt that is under way on paper, whether or not it has begun for real."""
         run, stage = position.run, position.stage
         brief = self._brief(position)
-        line = AttemptLine(run, self._ledger, self._reading, self.control, self.live)
+        line = AttemptLine(run, self._ledger, self.control, self.live)
         context = AttemptContext(self._ports, self._rules, line, self._staff.render)
         started = LiveAttempt(run.item, run.attempt, stage.name, brief.agent, position.started_at, brief.home)
         self.live.started(started)
-        handler = self._staff.handlers[stage.action]
         try:
-            if stage.action == "integrate":
-                async with self._lane(position.plan.target):
-                    result = await handler(brief, context)
-            else:
-                result = await handler(brief, context)
+            result = await self._handle(brief, context)
+        except Unavailable as error:
+            retry_at = self._ports.clock.now() + error.retry_after if error.retry_after else None
+            result = AttemptResult(Outcome.UNAVAILABLE, str(error), retry_at=retry_at)
         except Exception as error:  # noqa: BLE001  (the outermost scope of an effect: every attempt ends with an outcome)
             result = AttemptResult(Outcome.CRASHED, _explain(error))
         finally:
             self.live.ended(run.item)
         return await self._finish(position, result)
 
+    async def _handle(self, brief: Brief, context: AttemptContext) -> AttemptResult:
+        action = brief.stage.action
+        handler = self._staff.handlers.get(action)
+        if handler is None:
+            return AttemptResult(Outcome.CRASHED, f"nobody can do {action!r}, the action of stage {brief.stage.name}")
+        if action != "integrate":
+            return await handler(brief, context)
+        async with self._lane(brief.target):
+            return await handler(brief, context)
+
     async def _finish(self, position: Position, result: AttemptResult) -> Position:
-        run, agent = position.run, position.agent
-        remedy = self._ports.agents[agent].facts().remedy if agent else ""
-        after = await asyncio.to_thread(self._ledger.end_attempt, run.id, run.plan, run.attempt, result, remedy)
+        run, agent = position.run, self._ports.agents.get(position.agent)
+        remedy = agent.facts().remedy if agent else ""
+        after = await patiently(self._ledger.end_attempt, run.id, run.plan, run.attempt, result, remedy)
         return position.ended(after, self._reading.stage(after), result)
 
     def _lane(self, target: str) -> asyncio.Lock:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, final
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -10,16 +11,28 @@ from whilly.domain.errors import Unavailable
 from whilly.domain.flow.plan_run import PlanPhase, StopReason
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from datetime import timedelta
 
     from whilly.application.live import Live
     from whilly.domain.flow.plan_run import Limits
-    from whilly.domain.ids import PlanId
+    from whilly.domain.ids import PlanId, RunId
     from whilly.engine.dispatch import Dispatch
     from whilly.engine.driver import Driver
     from whilly.engine.ledger import Ledger
     from whilly.engine.reading import Glance, Reading
     from whilly.ports.clock import Clock
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Say what it means that the ledger cannot be used."""
+    try:
+        yield
+    except (SQLAlchemyError, OSError) as error:
+        message = f"the ledger cannot be read or written: {error}"
+        remedy = "free some disk space or end what locks it, then run the same command again: nothing is lost"
+        raise Unavailable(message, remedy=remedy) from error
 
 
 @final
@@ -36,6 +49,7 @@ class Engine:
         self._version = 0
         self._is_at_rest = False
         self._deadline: float | None = None
+        self._is_launched = False
 
     @property
     def live(self) -> Live:
@@ -45,22 +59,30 @@ class Engine:
     def begin(self, plan: PlanId, limits: Limits, *, base: str, target: str, timeout: timedelta | None = None) -> None:
         """Begin to work on `plan`, or go on where it was left."""
         self._plan = plan
+        self._version, self._is_at_rest = 0, False
         self._deadline = self._clock.monotonic() + timeout.total_seconds() if timeout else None
+        self._driver.plan = plan
         self._driver.control.resume(plan)
         self._dispatch.prepare()
         self._ledger.rest_others(plan)
         self._ledger.begin(plan, limits, base=base, target=target)
         # Last: what an earlier process left unfinished goes on under the new limits, not under the old ones.
-        self._dispatch.launch(self._driver.drive)
+        if not self._is_launched:
+            self._dispatch.launch(self._driver.drive)
+            self._is_launched = True
 
     def tick(self) -> bool:
         """Look at the clock and at what others have said; whether there is still something to do.
 
         Raises:
-            Unavailable: the ledger cannot be written any more.
+            Unavailable: the ledger cannot be read or written any more.
         """
-        plan = self._require_plan()
-        self._raise_failure()
+        with _explained():
+            return self._tick(self._require_plan())
+
+    def _tick(self, plan: PlanId) -> bool:
+        if self._driver.failure is not None:
+            raise self._driver.failure
         if self._deadline is not None and self._clock.monotonic() >= self._deadline:
             self._deadline = None
             self.stop(StopReason.TIMEOUT)
@@ -68,16 +90,10 @@ class Engine:
         if version != self._version:
             self._version = version
             self._is_at_rest = self._obey(self._reading.glance(plan, self._driver.driving))
-        return not self._is_at_rest or not self._driver.is_idle
-
-    def _raise_failure(self) -> None:
-        failure = self._driver.failure
-        if failure is None:
-            return
-        if isinstance(failure, SQLAlchemyError):
-            message = f"the ledger cannot be written: {failure}"
-            raise Unavailable(message, remedy="free disk space, then run the same command again") from failure
-        raise failure
+        if not self._is_at_rest or not self._driver.is_idle:
+            return True
+        # Somebody else may have ended a run whose workspace is still to be put away.
+        return bool(self._reading.unclosed(plan) - self._driver.left.keys())
 
     def _obey(self, glance: Glance) -> bool:
         """Do what the ledger says; whether the plan is at rest."""
@@ -86,15 +102,24 @@ class Engine:
             self._driver.control.stop(plan, glance.stop)
         for run in glance.ended:
             self._driver.control.end(run)
-        if self._ledger.is_changed_by_others(plan, glance.version) and glance.phase is PlanPhase.ACTIVE:
+        if self._ledger.is_changed_by_others(plan, glance.version):
             self._ledger.refresh(plan)
         return glance.phase is PlanPhase.IDLE
 
     def stop(self, reason: StopReason) -> None:
         """Nothing new starts, agents get TERM and their grace, work in progress is saved."""
         plan = self._require_plan()
-        self._ledger.stop(plan, reason)
-        self._driver.control.stop(plan, reason)
+        try:
+            with _explained():
+                self._ledger.stop(plan, reason)
+        finally:
+            # Also when that cannot be written down: agents must not outlive a person's word.
+            self._driver.control.stop(plan, reason)
+
+    @property
+    def left(self) -> Mapping[RunId, str]:
+        """Runs whose workspace could not be put away, and why."""
+        return dict(self._driver.left)
 
     def hurry(self) -> None:
         """What is being ended is ended without grace."""

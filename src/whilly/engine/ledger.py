@@ -16,7 +16,7 @@ from whilly.domain.attempt import AttemptResult, Outcome
 from whilly.domain.flow import event as events
 from whilly.domain.flow import plan_run
 from whilly.domain.flow.budget import Spend
-from whilly.domain.flow.event import AttemptEnded, AttemptStarted, CancelRequested
+from whilly.domain.flow.event import AttemptEnded, AttemptStarted, CancelRequested, Released
 from whilly.domain.flow.lifecycle import StartAttempt, decide, due
 from whilly.domain.flow.plan_run import Grant, Hold, Limits, PlanRun, StopReason
 from whilly.domain.flow.run import Phase, Run
@@ -103,17 +103,28 @@ class Ledger:
         self._lock = threading.Lock()
 
     @contextmanager
-    def unit(self, name: str, plan: PlanId) -> Iterator[PlanUnit]:
-        """A change to `plan`; what follows from it is drawn when the block ends, and all of it is committed or none."""
+    def unit(self, name: str, plan: PlanId, definition: Plan | None = None) -> Iterator[PlanUnit]:
+        """A change to `plan`; what follows from it is drawn when the block ends, and all of it is committed or none.
+
+        Args:
+            name: what is being done, one of `UNITS`.
+            plan: the one that changes.
+            definition: its items from now on; a new plan begins idle and without items.
+        """
         self._checkpoint(f"{name}:before")
         with self._lock:
             frontier: Frontier | None = None
             with self._database.begin() as connection:
                 tx = Transaction(connection, self._clock.now())
+                if definition is not None:
+                    tx.plans.put(definition)
                 state, version = tx.plans.lock(plan)
                 known = self._frontiers.pop(plan, None)
                 at_hand = known[1] if known and known[0] == version - 1 else None
                 unit = PlanUnit(tx, state, at_hand, self._sources(tx, state, version))
+                if self._written.get(plan, version - 1) != version - 1:
+                    # Somebody else has written since, and this version hides theirs from whoever looks later.
+                    unit.drive_due()
                 yield unit
                 frontier = unit.finish()
                 self._checkpoint(f"{name}:inside")
@@ -133,11 +144,6 @@ class Ledger:
     def _ask(self, tx: Transaction, run: Run, key: str) -> None:
         if self._enqueue is not None:
             self._enqueue(tx.connection, run.id, key)
-
-    def put_plan(self, plan: Plan) -> None:
-        """Store a plan's definition; a new one begins idle and without items."""
-        with self._lock, self._database.begin() as connection:
-            Transaction(connection, self._clock.now()).plans.put(plan)
 
     def begin(self, plan: PlanId, limits: Limits, *, base: str, target: str) -> None:
         """Work on the plan begins, or begins again where it was: open runs are driven on, new ones are started."""
@@ -177,7 +183,9 @@ class Ledger:
         if step.not_before and step.not_before > unit.tx.now:
             return Hold(run.wait.reason if run.wait else "it is too early")
         slots = unit.state.limits.parallel
-        if run.phase is Phase.WAITING and unit.tx.runs.count(run.plan, *SLOT_PHASES) >= slots:
+        # A queued run has a slot already, unless it was let go on by a person or there are fewer slots than before.
+        rivals = SLOT_PHASES if run.phase is Phase.WAITING else (Phase.RUNNING,)
+        if unit.tx.runs.count(run.plan, *rivals) >= slots:
             return Hold(f"all {slots} slots are taken")
         spent = unit.tx.attempts.spend(run.plan) if offer.agent else Spend()
         return plan_run.admit(unit.state, spent, offer.wanted, is_agent=bool(offer.agent))
@@ -217,10 +225,26 @@ class Ledger:
             unit.move(run, decision.run)
         return decision.run
 
-    def keep_candidate(self, run: RunId, plan: PlanId, number: int, commit: CommitId) -> None:
-        """An attempt is about to make `commit` the target's head."""
+    def tell(self, unit: PlanUnit, run: Run, event: CancelRequested | Released) -> str:
+        """Record what a person says about a run, within a change to its plan; empty, or why that cannot be."""
+        if isinstance(event, CancelRequested) and unit.tx.attempts.has_candidate(run):
+            return f"{run.item} is being integrated; `whilly run` brings that to its end if nobody does"
+        decision = decide(run, event, self._pipelines[run.pipeline])
+        if not decision.refusal:
+            unit.drive(self._apply(unit, run, event))
+        return decision.refusal
+
+    def keep_candidate(self, run_id: RunId, plan: PlanId, number: int, commit: CommitId) -> bool:
+        """An attempt is about to make `commit` the target's head; False when it must not, being superseded.
+
+        From then on until it ends, its run cannot be cancelled: people are told what the branch holds.
+        """
         with self.unit("keep_candidate", plan) as unit:
-            unit.tx.attempts.keep_candidate(run, number, commit)
+            run = unit.tx.runs.get(run_id)
+            is_current = run.phase is Phase.RUNNING and run.attempt == number
+            if is_current:
+                unit.tx.attempts.keep_candidate(run_id, number, commit)
+            return is_current
 
     def is_changed_by_others(self, plan: PlanId, version: int) -> bool:
         """Whether `version` of the plan is newer than the last that was written here."""
@@ -230,9 +254,7 @@ class Ledger:
     def refresh(self, plan: PlanId) -> None:
         """Somebody else has changed the plan: start what may start now, go on with what was released."""
         with self.unit("refresh", plan) as unit:
-            for run in unit.tx.runs.open(plan):
-                if due(run) is not None:
-                    unit.drive(run)
+            unit.drive_due()
 
     def close_run(self, run: RunId, plan: PlanId) -> None:
         """An ended run's workspace was put away."""
@@ -249,8 +271,7 @@ class Ledger:
         with self.unit("cancel", plan) as unit:
             run = unit.tx.runs.find_current(plan, item)
             if run is not None and not run.is_ended:
-                self._apply(unit, run, CancelRequested(by, unit.tx.now, reason))
-                return ""
+                return self.tell(unit, run, CancelRequested(by, unit.tx.now, reason))
             status = unit.tx.items.statuses(plan).get(item)
             if status is not ItemStatus.PENDING:
                 return f"{item} is {status}" if status else f"there is no {item} in the plan"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, final
 from whilly.domain.attempt import Evidence
 from whilly.domain.flow import plan_run
 from whilly.domain.flow.budget import is_exhausted, is_worth_a_warning
+from whilly.domain.flow.lifecycle import due
 from whilly.domain.flow.pipeline import Pipeline
 from whilly.domain.flow.plan_run import PlanPhase, PlanRun, StopReason
 from whilly.domain.flow.run import Phase, Run
@@ -21,6 +22,8 @@ from whilly.domain.schedule import Frontier
 from whilly.domain.work_item import ItemStatus
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from whilly.engine.transaction import Transaction
 
 SLOT_PHASES = (Phase.QUEUED, Phase.RUNNING)
@@ -32,6 +35,11 @@ def run_id(plan: PlanId, item: ItemId, number: int) -> RunId:
     readable = re.sub(r"[^a-z0-9]+", "-", item.lower()).strip("-")[:40] or "item"
     digest = hashlib.sha256(f"{plan}\0{item}".encode()).hexdigest()[:8]
     return RunId(f"{readable}-{digest}-{number}")
+
+
+def is_early(run: Run, now: datetime) -> bool:
+    """Whether a run has to wait on: for a later moment, or for somebody."""
+    return run.wait is not None and (run.wait.until is None or run.wait.until > now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +76,7 @@ class PlanUnit:
         self._stored = state
         self._frontier = frontier
         self._sources = sources
+        self._driven: set[RunId] = set()
 
     @property
     def frontier(self) -> Frontier:
@@ -122,7 +131,15 @@ class PlanUnit:
 
     def drive(self, run: Run) -> None:
         """Ask for a run to be driven."""
-        self._sources.enqueue(run, self.state.number)
+        if run.id not in self._driven:
+            self._driven.add(run.id)
+            self._sources.enqueue(run, self.state.number)
+
+    def drive_due(self) -> None:
+        """Ask for every run to be driven that can go on or has to be put away, whoever made it so."""
+        for run in self.tx.runs.open(self.state.plan):
+            if due(run) is not None:
+                self.drive(run)
 
     def watch_budget(self) -> None:
         """Warn once, and stop when the money is gone."""
@@ -149,7 +166,9 @@ class PlanUnit:
 
     def _start_items(self) -> None:
         plan = self.state.plan
-        free = self.state.limits.parallel - self.tx.runs.count(plan, *SLOT_PHASES)
+        # Who has waited long enough comes before who has not begun.
+        back = sum(not is_early(run, self.tx.now) for run in self.tx.runs.find(plan, Phase.WAITING))
+        free = self.state.limits.parallel - self.tx.runs.count(plan, *SLOT_PHASES) - back
         for item in self.frontier.start(free) if free > 0 else []:
             number = self.tx.runs.count_of(plan, item) + 1
             pipeline = self._sources.pipeline
@@ -162,6 +181,10 @@ class PlanUnit:
 
     def _is_at_rest(self) -> bool:
         plan = self.state.plan
+        if self.state.is_winding_down and any(
+            not self._sources.pipeline.stages[run.stage].is_agent for run in self.tx.runs.find(plan, Phase.QUEUED)
+        ):
+            return False
         if self.state.phase is PlanPhase.STOPPING:
             return self.tx.runs.count(plan, Phase.RUNNING) == 0
         if self.tx.runs.count(plan, *SLOT_PHASES):

@@ -9,6 +9,7 @@ from whilly.domain.flow.event import CancelRequested, Released
 from whilly.domain.flow.lifecycle import decide
 from whilly.domain.ids import ItemId
 from whilly.domain.work_item import ItemStatus
+from whilly.engine import codec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,8 +41,7 @@ class Planning:
 
     def import_plan(self, plan: Plan) -> Imported:
         """Make the ledger's items those of `plan`. A known item keeps the ledger's status, whatever the file says."""
-        self._ledger.put_plan(plan)
-        with self._ledger.unit("import", plan.id) as unit:
+        with self._ledger.unit("import", plan.id, plan) as unit:
             known = unit.tx.items.statuses(plan.id)
             wanted = {item.id: place for place, item in enumerate(plan.items)}
             added = [item for item in wanted if item not in known]
@@ -67,11 +67,7 @@ class Planning:
             if status is None:
                 return f"there is no {item} in the plan"
             if run is not None and not run.is_ended:
-                decision = decide(run, Released(by, unit.tx.now, note), self._pipelines[run.pipeline])
-                if not decision.refusal:
-                    unit.move(run, decision.run)
-                    unit.note("released", run=run, by=by, note=note)
-                return decision.refusal
+                return self._ledger.tell(unit, run, Released(by, unit.tx.now, note))
             if status not in RETRIABLE:
                 return f"{item} is {status}; only failed, blocked, skipped and waiting items can be tried again"
             unit.tx.items.set(plan, [(item, ItemStatus.PENDING, f"{by} says: {note}" if note else "")])
@@ -97,9 +93,12 @@ class Planning:
         run = unit.tx.runs.find_current(unit.state.plan, item)
         if run is None or run.is_ended:
             return
-        decision = decide(run, CancelRequested("whilly", unit.tx.now, reason), self._pipelines[run.pipeline])
-        unit.tx.runs.store(decision.run)
-        unit.note("run_ended", run=run, reason=reason)
+        event = CancelRequested("whilly", unit.tx.now, reason)
+        ended = decide(run, event, self._pipelines[run.pipeline]).run
+        unit.tx.append("cancel_requested", run.plan, codec.dump(event), run=run)
+        unit.tx.runs.store(ended)
+        unit.note("run_ended", run=ended, status=ItemStatus.SKIPPED, reason=reason, commit=None)
+        unit.drive(ended)
 
     def _unblock(self, unit: PlanUnit) -> None:
         """Look again at every blocked item: only those that still cannot start stay blocked."""

@@ -15,7 +15,7 @@ from whilly.application.telling.rows import AttemptRow, EventRow, ItemRow, PlanR
 from whilly.domain.attempt import AttemptResult
 from whilly.domain.errors import RuleViolation
 from whilly.domain.flow.budget import settle
-from whilly.domain.flow.pipeline import Pipeline, Stage
+from whilly.domain.flow.pipeline import END, Pipeline, Stage
 from whilly.domain.flow.plan_run import PlanPhase, PlanRun, StopReason
 from whilly.domain.flow.run import Phase, Run
 from whilly.domain.ids import CommitId, ItemId, PlanId, RunId
@@ -38,6 +38,7 @@ class Position:
 
     Attributes:
         agent: of the attempt under way; empty when none is, or it is a built-in action.
+        is_under_way: an attempt has begun and not come to its outcome, even if the run was ended meanwhile.
         reserved: USD, for the attempt under way.
         spent: USD, by all earlier attempts of the run.
         candidate: what the attempt under way was about to make the target's head.
@@ -48,6 +49,7 @@ class Position:
     item: WorkItem
     plan: PlanRun
     started_at: datetime
+    is_under_way: bool = False
     agent: str = ""
     reserved: Decimal = Decimal(0)
     spent: Decimal = Decimal(0)
@@ -57,14 +59,28 @@ class Position:
     def under_way(self, run: Run, event: AttemptStarted, plan: PlanRun) -> Position:
         """The same run, with this attempt under way."""
         return replace(
-            self, run=run, plan=plan, started_at=event.at, agent=event.agent, reserved=event.reserved, candidate=None
+            self,
+            run=run,
+            plan=plan,
+            started_at=event.at,
+            is_under_way=True,
+            agent=event.agent,
+            reserved=event.reserved,
+            candidate=None,
         )
 
     def ended(self, run: Run, stage: Stage, result: AttemptResult) -> Position:
         """The same run after its attempt; what the attempt cost is spent."""
         cost = settle(self.reserved, result.usage.cost_usd if result.usage else None) if self.agent else Decimal(0)
         return replace(
-            self, run=run, stage=stage, agent="", reserved=Decimal(0), spent=self.spent + cost, candidate=None
+            self,
+            run=run,
+            stage=stage,
+            is_under_way=False,
+            agent="",
+            reserved=Decimal(0),
+            spent=self.spent + cost,
+            candidate=None,
         )
 
 
@@ -145,6 +161,7 @@ class Reading:
                 item=self._item(plan, run.item),
                 plan=codec.load(PlanRun, row.plan),
                 started_at=current.started_at if current else row.created_at,
+                is_under_way=current is not None,
                 agent=current.agent if current else "",
                 reserved=(current.reserved if current else None) or Decimal(0),
                 spent=spent,
@@ -153,14 +170,9 @@ class Reading:
             )
 
     def stage(self, run: Run) -> Stage:
-        """The stage that the run is at."""
-        return self._pipelines[run.pipeline].stages[run.stage]
-
-    def is_current(self, run: RunId, number: int) -> bool:
-        """Whether this attempt is the one that the ledger wants."""
-        with self._database.connect() as tx:
-            text = tx.scalar(sa.select(runs.c.state).where(runs.c.id == run))
-        return text is not None and _is_under_way(codec.load(Run, text), number)
+        """The stage that the run is at; one that its pipeline has lost is an action that nobody can carry out."""
+        found = self._pipelines[run.pipeline].stages.get(run.stage)
+        return found or Stage(run.stage, END, action=run.stage)
 
     def items(self, plan: PlanId) -> list[ItemRow]:
         """A plan's items, in its order."""
@@ -222,6 +234,12 @@ class Reading:
         state = codec.load(PlanRun, row.state)
         return Glance(state.phase, state.stop, row.version, ended)
 
+    def unclosed(self, plan: PlanId) -> set[RunId]:
+        """Runs that have ended and whose workspace was not put away yet."""
+        where = (runs.c.plan == plan) & (runs.c.is_closed == sa.false()) & (runs.c.phase == Phase.ENDED)
+        with self._database.connect() as tx:
+            return {RunId(name) for name in tx.scalars(sa.select(runs.c.id).where(where))}
+
     def _stages(self, tx: sa.Connection, of: Sequence[str]) -> dict[tuple[str, int], str]:
         """The stages of all attempts of these runs, by run and number."""
         names = sorted(set(of))
@@ -251,17 +269,12 @@ class Reading:
         return self._items[plan.id].get(item) or WorkItem(item, "(not in the plan any more)")
 
     def _money(self, tx: sa.Connection, run: Run) -> tuple[Any, Decimal]:
-        total = sa.select(sa.func.sum(sa.func.coalesce(spend.c.settled, 0))).where(spend.c.run == run.id)
-        spent = Decimal(int(tx.scalar(total) or 0)) / 1_000_000
+        spent = tx.scalar(sa.select(sa.func.sum(spend.c.settled)).where(spend.c.run == run.id)) or Decimal(0)
         money = sa.and_(spend.c.run == attempts.c.run, spend.c.number == attempts.c.number)
         columns = (attempts.c.started_at, attempts.c.agent, attempts.c.candidate, spend.c.reserved)
         query = sa.select(*columns).outerjoin(spend, money)
         where = (attempts.c.run == run.id) & (attempts.c.number == run.attempt) & attempts.c.outcome.is_(None)
         return tx.execute(query.where(where)).one_or_none(), spent
-
-
-def _is_under_way(run: Run, number: int) -> bool:
-    return run.phase is Phase.RUNNING and run.attempt == number
 
 
 def _attempt_number(event: sa.Row[Any]) -> int:

@@ -98,7 +98,7 @@ attempts = sa.Table(
     sa.Column("number", sa.Integer, primary_key=True),
     sa.Column("stage", sa.String(40), nullable=False),
     sa.Column("agent", sa.String(80), nullable=False),
-    sa.Column("session", sa.String(120)),
+    sa.Column("session", sa.Text),
     sa.Column("candidate", sa.String(64)),
     sa.Column("started_at", Instant, nullable=False),
     sa.Column("ended_at", Instant),

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from whilly.domain.attempt import AttemptResult, Usage
 from whilly.domain.errors import RuleViolation
-from whilly.domain.flow.budget import Spend, settle
+from whilly.domain.flow.budget import Spend, is_known, settle
 from whilly.domain.flow.plan_run import PlanPhase, PlanRun
 from whilly.domain.flow.run import Phase, Run
 from whilly.domain.ids import CommitId, ItemId, PlanId, RunId
@@ -70,7 +70,8 @@ class PlanRows:
         """Store a plan's definition; a new one begins idle."""
         definition = codec.dump(plan)
         digest = hashlib.sha256(definition.encode()).hexdigest()
-        values = {"name": plan.name, "source": plan.source, "definition": definition, "digest": digest}
+        names = {"name": codec.make_plain(plan.name), "source": codec.make_plain(plan.source)}
+        values = {**names, "definition": definition, "digest": digest}
         if self.connection.execute(sa.update(plans).where(plans.c.id == plan.id).values(values)).rowcount:
             return
         state = PlanRun(plan.id)
@@ -113,7 +114,7 @@ class ItemRows:
 
     def set(self, plan: PlanId, changes: Iterable[tuple[ItemId, ItemStatus, str]]) -> None:
         """Give items a status and its reason."""
-        rows = [{"of_plan": plan, "of_id": i, "status": s, "reason": r} for i, s, r in changes]
+        rows = [{"of_plan": plan, "of_id": i, "status": s, "reason": codec.make_plain(r)} for i, s, r in changes]
         if rows:
             where = (work_items.c.plan == sa.bindparam("of_plan")) & (work_items.c.id == sa.bindparam("of_id"))
             self.connection.execute(sa.update(work_items).where(where), rows)
@@ -189,6 +190,11 @@ class RunRows:
         )
         return self.connection.scalar(query.where(runs.c.phase.in_(phases))) or 0
 
+    def find(self, plan: PlanId, phase: Phase) -> list[Run]:
+        """Runs of the plan in this phase whose workspace is still there."""
+        query = sa.select(runs.c.state).where((runs.c.plan == plan) & (runs.c.is_closed == sa.false()))
+        return [codec.load(Run, text) for text in self.connection.scalars(query.where(runs.c.phase == phase))]
+
     def count_of(self, plan: PlanId, item: ItemId) -> int:
         """How many runs an item has had."""
         query = sa.select(sa.func.count()).select_from(runs).where((runs.c.plan == plan) & (runs.c.item == item))
@@ -211,6 +217,11 @@ class AttemptRows:
         if event.agent:
             self.connection.execute(sa.insert(spend).values(**key, plan=run.plan, reserved=event.reserved))
 
+    def has_candidate(self, run: Run) -> bool:
+        """Whether the attempt under way is about to make a commit the target's head, or has just done so."""
+        where = (attempts.c.run == run.id) & (attempts.c.number == run.attempt) & attempts.c.outcome.is_(None)
+        return self.connection.scalar(sa.select(attempts.c.candidate).where(where)) is not None
+
     def keep_candidate(self, run: RunId, number: int, commit: CommitId) -> None:
         """Store what an attempt is about to make the target's head."""
         where = (attempts.c.run == run) & (attempts.c.number == number)
@@ -226,7 +237,7 @@ class AttemptRows:
         reserved = self.connection.scalar(sa.select(spend.c.reserved).where(where))
         if reserved is not None:
             cost = (result.usage or Usage()).cost_usd
-            basis = "reserved" if cost is None else "reported"
+            basis = "reported" if is_known(cost) else "reserved"
             amount = {"settled": settle(reserved, cost), "basis": basis}
             self.connection.execute(sa.update(spend).where(where).values(amount))
 

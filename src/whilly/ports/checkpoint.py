@@ -2,7 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Final, Protocol
+
+UNITS: Final = (
+    "import",
+    "begin",
+    "rest",
+    "claim",
+    "keep_candidate",
+    "end_attempt",
+    "close_run",
+    "refresh",
+    "stop",
+    "cancel",
+    "retry",
+    "reset",
+)
+"""Changes of the ledger: each passes `<name>:before`, `<name>:inside` (before it is committed) and `<name>:after`."""
+
+ACTS: Final = ("open", "start", "save", "check", "advance", "close")
+"""Acts on the world outside: each passes `<name>:before` and `<name>:after`."""
+
+POINTS: Final = tuple(
+    [f"{name}:{moment}" for name in UNITS for moment in ("before", "inside", "after")]
+    + [f"{name}:{moment}" for name in ACTS for moment in ("before", "after")]
+)
+"""Every name that a checkpoint is called with; a test holds it complete."""
 
 
 class Checkpoint(Protocol):

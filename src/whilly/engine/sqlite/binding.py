@@ -34,13 +34,8 @@ def sqlite_module(python: int = sys.hexversion, sqlite: tuple[int, ...] = OWN_SQ
     if python < PYTHON_3_12 or sqlite >= SQLITE_NEEDED:
         return sqlite3
     try:
-        newer = importlib.import_module("pysqlite3")
-        dbapi = importlib.import_module("pysqlite3.dbapi2")
+        return importlib.import_module("pysqlite3")
     except ImportError:
         shown = ".".join(map(str, sqlite))
         message = f"Python {python >> 24}.{python >> 16 & 0xFF} is built against SQLite {shown}; 3.42 is needed"
         raise ConfigError(message, remedy="pip install pysqlite3-binary, or use Python 3.11") from None
-    # For everybody: DBOS migrates over a connection of its own, and two SQLite libraries in one process undo each
-    # other's locks and logs (sqlite.org/howtocorrupt.html, section 2.2.1).
-    sys.modules["sqlite3"], sys.modules["sqlite3.dbapi2"] = newer, dbapi
-    return newer

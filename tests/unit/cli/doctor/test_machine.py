@@ -51,9 +51,7 @@ def test_an_old_sqlite_is_a_problem_for_a_new_python_without_another_one(monkeyp
 
 
 def test_the_other_sqlite_is_used_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("sqlite3", "sqlite3.dbapi2"):
-        monkeypatch.setitem(sys.modules, name, sys.modules[name])
-        monkeypatch.setitem(sys.modules, f"py{name}", sys.modules[name])
+    monkeypatch.setitem(sys.modules, "pysqlite3", sys.modules["sqlite3"])
     assert [type(each) for each in judge_sqlite(PYTHON_3_12, (3, 40, 1))] == [Fact]
 
 

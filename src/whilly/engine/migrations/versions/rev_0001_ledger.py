@@ -63,7 +63,7 @@ def _runs() -> None:
         sa.Column("number", sa.Integer, primary_key=True),
         sa.Column("stage", sa.String(40), nullable=False),
         sa.Column("agent", sa.String(80), nullable=False),
-        sa.Column("session", sa.String(120)),
+        sa.Column("session", sa.Text),
         sa.Column("candidate", sa.String(64)),
         sa.Column("started_at", sa.String(32), nullable=False),
         sa.Column("ended_at", sa.String(32)),
