@@ -70,8 +70,17 @@ def migrate(engine: sa.Engine) -> None:
         Unavailable: the database cannot be reached or written.
         ConfigError: it was written by a newer Whilly.
     """
-    if is_current(engine) or _is_made_afresh(engine):
-        return
+    if not is_current(engine) and not _is_made_afresh(engine):
+        upgrade(engine)
+
+
+def upgrade(engine: sa.Engine) -> None:
+    """Run the migrations that a ledger has not seen yet.
+
+    Raises:
+        Unavailable: the database cannot be reached or written.
+        ConfigError: it was written by a newer Whilly.
+    """
     # Imported here: it costs half a second, and a schema is brought up to date once.
     from alembic import command  # noqa: PLC0415  (as above)
     from alembic.config import Config  # noqa: PLC0415  (as above)
