@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from whilly.config.settings import Settings
     from whilly.domain.flow.pipeline import Pipeline
     from whilly.domain.ids import PlanId
-    from whilly.engine.driver import Staff
+    from whilly.engine.driving.driver import Staff
     from whilly.engine.engine import Engine
     from whilly.engine.ledger import Ledger
     from whilly.engine.observer import Observer
@@ -227,7 +227,7 @@ class Project:
     def engine(self) -> tuple[Engine, Ledger]:
         """The engine and the ledger that it writes; importing durable execution costs over half a second."""
         from whilly.engine.dispatch import Dispatch  # noqa: PLC0415  (as above)
-        from whilly.engine.driver import Driver  # noqa: PLC0415  (as above)
+        from whilly.engine.driving.driver import Driver  # noqa: PLC0415  (as above)
         from whilly.engine.engine import Engine  # noqa: PLC0415  (as above)
         from whilly.engine.ledger import Ledger  # noqa: PLC0415  (as above)
 
@@ -240,7 +240,7 @@ class Project:
         from whilly.application.integrate_change import integrate_change  # noqa: PLC0415  (as above)
         from whilly.application.run_session import run_session  # noqa: PLC0415  (as above)
         from whilly.application.verify_change import verify_change  # noqa: PLC0415  (as above)
-        from whilly.engine.driver import Staff  # noqa: PLC0415  (as above)
+        from whilly.engine.driving.driver import Staff  # noqa: PLC0415  (as above)
 
         return Staff(
             handlers={"": run_session, "verify": verify_change, "integrate": integrate_change},

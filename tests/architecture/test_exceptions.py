@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tests.architecture.conftest import Module
 
-PLACES = {"cli/main.py", "engine/driver.py", "application/notify.py", "cli/doctor/isolate.py"}
+PLACES = {"cli/main.py", "engine/driving/driver.py", "application/notify.py", "cli/doctor/isolate.py"}
 BROAD = {"Exception", "BaseException"}
 
 

@@ -14,8 +14,8 @@ from whilly.domain.errors import RuleViolation, Unavailable
 from whilly.domain.flow.plan_run import Hold, Limits
 from whilly.domain.ids import CommitId, ItemId, PlanId
 from whilly.domain.session import Exit
+from whilly.engine.driving.patience import PAUSES, patiently
 from whilly.engine.ledger import Claimed, Ledger, Offer
-from whilly.engine.patience import PAUSES, patiently
 from whilly.testing.office import PLAN, Office
 from whilly.testing.world import World, hang, item
 

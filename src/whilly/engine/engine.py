@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from whilly.domain.flow.plan_run import Limits
     from whilly.domain.ids import PlanId, RunId
     from whilly.engine.dispatch import Dispatch
-    from whilly.engine.driver import Driver
+    from whilly.engine.driving.driver import Driver
     from whilly.engine.ledger import Ledger
     from whilly.engine.reading import Glance, Reading
     from whilly.ports.clock import Clock

@@ -18,7 +18,7 @@ from whilly.domain.ids import ItemId, PlanId
 from whilly.domain.plan import Plan
 from whilly.engine.database import migrate, open_database
 from whilly.engine.dispatch import Dispatch
-from whilly.engine.driver import Driver, Staff
+from whilly.engine.driving.driver import Driver, Staff
 from whilly.engine.engine import Engine
 from whilly.engine.ledger import Ledger
 from whilly.engine.planning import Imported, Planning

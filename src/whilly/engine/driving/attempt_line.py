@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, final
 from typing_extensions import override
 
 from whilly.application.attempt_context import Line
-from whilly.engine.patience import patiently
+from whilly.engine.driving.patience import patiently
 
 if TYPE_CHECKING:
     from whilly.application.live import Live
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from whilly.domain.flow.run import Run
     from whilly.domain.ids import CommitId
     from whilly.domain.session import Activity
-    from whilly.engine.control import Control
+    from whilly.engine.driving.control import Control
     from whilly.engine.ledger import Ledger
 
 

@@ -20,10 +20,10 @@ from whilly.domain.errors import PortError, Unavailable, WhillyError
 from whilly.domain.flow.brief import Brief
 from whilly.domain.flow.lifecycle import CloseRun, StartAttempt, due
 from whilly.domain.flow.plan_run import Hold
-from whilly.engine.attempt_line import AttemptLine
-from whilly.engine.control import Control
+from whilly.engine.driving.attempt_line import AttemptLine
+from whilly.engine.driving.control import Control
+from whilly.engine.driving.patience import patiently
 from whilly.engine.ledger import Claimed, Ledger, Offer
-from whilly.engine.patience import patiently
 
 if TYPE_CHECKING:
     from whilly.domain.flow.run import Run

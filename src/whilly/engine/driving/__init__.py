@@ -1,0 +1,3 @@
+"""Carrying out what is due for runs."""
+
+from __future__ import annotations
