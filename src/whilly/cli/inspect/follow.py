@@ -56,7 +56,7 @@ class _Following:
         return find_owner(self._project.state) is None and not self._is_alive()
 
     def _row(self) -> ItemRow | None:
-        return next((row for row in self._project.reading.items(self._plan) if row.item.id == self._item), None)
+        return next(iter(self._project.reading.items(self._plan, self._item)), None)
 
     def _is_alive(self) -> bool:
         return any(tail.is_alive() for tail in self._tails.values())
