@@ -58,7 +58,7 @@ def _look(project: Project, active: Active) -> LiveAttempt:
 
 
 def find_reader(project: Project, agent: str) -> SessionReader | None:
-    """A reader for this agent's output; None for a built-in action and for an agent that the settings do not describe."""
+    """A reader for this agent's output; None for a built-in action, and where the settings have no such agent."""
     if agent not in project.agent_names:
         return None
     try:
