@@ -145,6 +145,7 @@ class AgentFacts:
     Attributes:
         remedy: the command that mends a missing login or installation.
         reports_cost: whether a session's cost can be known; otherwise its reservation counts.
+        is_free: whether a session never costs anything; then nothing is reserved for it.
     """
 
     name: str
@@ -152,6 +153,7 @@ class AgentFacts:
     can_resume: bool
     reports_usage: bool
     reports_cost: bool
+    is_free: bool = False
     remedy: str = ""
 
 

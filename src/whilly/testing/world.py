@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from whilly.adapters.demo.agent import DemoAgent
+from whilly.adapters.command.agent import CommandAgent
+from whilly.adapters.command.descriptor import AgentDescriptor
 from whilly.adapters.memory.checks import MemoryChecks
 from whilly.adapters.memory.clock import ManualClock
 from whilly.adapters.memory.history import MemoryHistory
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 
 MAIN = "refs/heads/main"
 NOWHERE = Path("/nowhere")
+_AGENT = AgentDescriptor(
+    name="demo", program=sys.executable, argv=("{program}", "{resume}"), output="jsonl", cost="reported"
+)
+"""It is never started: sessions in memory play scripts."""
 Script = Callable[["Scene"], Play]
 
 
@@ -118,7 +123,7 @@ class World:
             workspace=self.workspace,
             sessions=self.sessions,
             checks=self.checks,
-            agents={"demo": DemoAgent(pause=timedelta(0))},
+            agents={"demo": CommandAgent(_AGENT, {})},
             clock=self.clock,
             checkpoint=self.passed.append,
         )

@@ -75,6 +75,7 @@ class CommandAgent(Agent):
             can_resume=about.can_resume,
             reports_usage=about.output != "text",
             reports_cost=about.cost != "unknown",
+            is_free=about.cost == "free",
             remedy=about.login or about.install,
         )
 

@@ -46,7 +46,9 @@ class DemoAgent(Agent):
 
     @override
     def facts(self) -> AgentFacts:
-        return AgentFacts(name="demo", label=LABEL, can_resume=True, reports_usage=True, reports_cost=True)
+        return AgentFacts(
+            name="demo", label=LABEL, can_resume=True, reports_usage=True, reports_cost=True, is_free=True
+        )
 
     @override
     async def probe(self) -> AgentHealth:

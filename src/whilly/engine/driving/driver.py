@@ -157,7 +157,8 @@ class Driver:
     async def _claim(self, position: Position) -> Claimed | Hold:
         run, stage = position.run, position.stage
         agent = position.item.agent or self._staff.default_agent if stage.is_agent else ""
-        wanted = self._staff.reservation if stage.is_agent else Decimal(0)
+        known = self._ports.agents.get(agent)
+        wanted = Decimal(0) if known is None or known.facts().is_free else self._staff.reservation
         base = None
         if run.base is None or stage.prompt == "resolve":
             # An attempt without a base comes to an outcome that is tried again, within limits.
