@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -74,8 +75,14 @@ class _Watch:
         return f"no {'' if self._offset else 'first '}output for {int(limit.total_seconds())} s"
 
     async def end(self, *, at_once: bool = False) -> SessionReport:
-        """End the session and read what it still said."""
-        exit_ = await self._context.ports.sessions.stop(self._home, at_once=at_once)
+        """End the session, without grace as soon as that is wanted, and read what it still said."""
+        sessions = self._context.ports.sessions
+        stopping = asyncio.ensure_future(sessions.stop(self._home, at_once=at_once))
+        while not (await asyncio.wait({stopping}, timeout=SLICE_SECONDS))[0]:
+            halt = self._context.line.halt()
+            if halt is not None and halt.at_once:
+                await sessions.stop(self._home, at_once=True)
+        exit_ = await stopping
         await self.read()
         return self.report(exit_)
 
