@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Self, TextIO, final
 
 from typing_extensions import override
 
 from whilly.application.telling.milestones import describe_event
 from whilly.domain.work_item import ItemStatus
-from whilly.tui.neutral import json_text
 from whilly.tui.outlet import Outlet
 from whilly.tui.view import View
 
@@ -44,6 +44,8 @@ class JsonLines(View):
     def finish(self, progress: Progress, exit_code: int, report: str) -> None:
         lines = [describe_event(event, progress.plan) for event in progress.news]
         complete = {"event": "complete", **summarize(progress), "report": report, "exit_code": int(exit_code)}
+        more = {"stop": progress.stop, "remedy": progress.remedy, "target": progress.target}
+        complete |= {**more, "take_over": progress.take_over}
         self._write([*lines, complete])
 
     @override
@@ -57,7 +59,7 @@ class JsonLines(View):
         return
 
     def _write(self, lines: list[dict[str, Any]]) -> None:
-        self._outlet.write(map(json_text, lines))
+        self._outlet.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")) for line in lines)
 
 
 def summarize(progress: Progress) -> dict[str, Any]:

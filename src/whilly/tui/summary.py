@@ -28,6 +28,8 @@ def render_summary(progress: Progress, exit_code: int, report: str) -> list[Text
     ]
     if done and progress.target:
         lines.append(Text(f"  the work is on branch {one_line(progress.target)}"))
+    if progress.take_over:
+        lines.append(Text(f"  take it over: {one_line(progress.take_over)}"))
     if progress.stop:
         lines.append(
             Text(f"  stopped: {progress.stop}" + (f" → {one_line(progress.remedy)}" if progress.remedy else ""))

@@ -38,15 +38,16 @@ def closed_pipe() -> Iterator[TextIO]:
         yield stream
 
 
-def test_progress_and_complete_have_exactly_the_predecessors_fields(progress: Progress) -> None:
+def test_progress_and_complete_have_the_predecessors_fields_and_say_where_the_work_is(progress: Progress) -> None:
     stream = io.StringIO()
     view = JsonLines(stream, ManualClock())
-    quiet = replace(progress, news=())
+    quiet = replace(progress, news=(), take_over="git merge whilly/shop")
     view.show(quiet)
     view.finish(quiet, 1, "reports/shop.md")
+    more = {"stop": None, "remedy": "", "target": "whilly/shop", "take_over": "git merge whilly/shop"}
     assert read(stream) == [
         {"event": "progress", **NUMBERS},
-        {"event": "complete", **NUMBERS, "report": "reports/shop.md", "exit_code": 1},
+        {"event": "complete", **NUMBERS, "report": "reports/shop.md", "exit_code": 1, **more},
     ]
 
 

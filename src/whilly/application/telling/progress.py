@@ -120,6 +120,7 @@ class Progress:
         done: in the order of ending.
         undone: failed, skipped and blocked items, in this order; of each kind the latest first.
         news: the ledger's events since the last look.
+        take_over: the command that brings finished work into the base branch; known at the end, if there is any.
     """
 
     plan: PlanId
@@ -143,6 +144,7 @@ class Progress:
     undone: tuple[Settled, ...] = ()
     money: Money = Money()
     news: tuple[EventRow, ...] = ()
+    take_over: str = ""
 
     @property
     def total(self) -> int:
@@ -186,18 +188,11 @@ def headline(progress: Progress) -> str:
     if busy:
         return _working(busy)
     if progress.active:
-        return _between(progress)
+        first = progress.active[0]
+        return f"{first.item} is about to go on" + (f": {first.hold}" if first.hold else "")
     if progress.waiting:
         return _waiting(progress)
     return "nothing is running" if progress.phase is PlanPhase.IDLE else "looking for what can start"
-
-
-def _between(progress: Progress) -> str:
-    first, count = progress.active[0], len(progress.active)
-    if progress.phase is not PlanPhase.IDLE:
-        return f"{first.item} is about to go on" + (f": {first.hold}" if first.hold else "")
-    tasks = "task that was begun goes" if count == 1 else "tasks that were begun go"
-    return f"nobody is at work; {count} {tasks} on with the next `whilly run`"
 
 
 def _stopping(progress: Progress, busy: int) -> str:
