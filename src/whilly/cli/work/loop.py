@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 import time
-from contextlib import contextmanager
-from datetime import timedelta
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from whilly.application.explain_take_over import explain_take_over
 from whilly.cli.exit_codes import ExitCode, run_exit_code
 from whilly.cli.inspect.report import save_report
 from whilly.domain.flow.plan_run import Limits, StopReason
@@ -17,15 +16,15 @@ from whilly.domain.ids import attempt_id
 from whilly.tui.choose import choose_view, fitting_style
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import FrameType
+    from collections.abc import Callable
 
     from whilly.application.choose_target import Branches
     from whilly.bootstrap import Project
+    from whilly.cli.work.allowance import Allowance
+    from whilly.cli.work.interrupts import Interrupts
     from whilly.domain.ids import AttemptId
     from whilly.domain.plan import Plan
     from whilly.engine.engine import Engine
-    from whilly.ports.clock import Clock
     from whilly.tui.view import View
 
 TICK_SECONDS = 0.05
@@ -36,46 +35,27 @@ SHOW_SECONDS = 0.25
 """How often the view is given something new to show."""
 
 
-class Interrupts:
-    """Ctrl-C and SIGTERM, counted."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.obeyed = 0
-
-    def __call__(self, _number: int, _frame: FrameType | None) -> None:
-        """A signal has come."""
-        self.count += 1
-
-
-@contextmanager
-def catch_interrupts() -> Iterator[Interrupts]:
-    """Count signals instead of dying of them, until the block ends."""
-    interrupts = Interrupts()
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, interrupts) for number in numbers]
-    try:
-        yield interrupts
-    finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)
-
-
-def work_on(project: Project, plan: Plan, branches: Branches, interrupts: Interrupts) -> ExitCode:
+def work_on(project: Project, plan: Plan, branches: Branches, allowance: Allowance) -> ExitCode:
     """Work on a plan until it is at rest, and show how it goes; its exit code."""
     engine, ledger = project.engine()
     project.planning(ledger).import_plan(plan)
     asyncio.run(project.ports().sessions.sweep(_live_attempts(project)))
     observer = project.observer(plan.id, engine.live)
     with make_view(project) as view:
+        refused = allowance.verdict
         try:
-            _begin(engine, project, plan, branches)
-            _follow(engine, interrupts, lambda: view.show(observer.look()), project.clock)
+            if refused is ExitCode.DONE:
+                _begin(engine, project, plan, branches, allowance)
+                _follow(engine, allowance, lambda: view.show(observer.look()))
         finally:
             engine.close()
+        row = project.reading.plan(plan.id)
+        allowance.use(row.state.iterations)
         progress = observer.look(at_once=True)
         code = run_exit_code(progress.counts, progress.stop)
-        view.finish(progress, code, save_report(project, project.reading.plan(plan.id)))
+        code = max(code, refused) if code is not ExitCode.DONE else code
+        take_over = asyncio.run(explain_take_over(project.repository, branches, project.root))
+        view.finish(replace(progress, take_over=take_over), code, save_report(project, row))
     return code
 
 
@@ -86,16 +66,15 @@ def make_view(project: Project) -> View:
     return choose_view(sys.stdout, project.clock, style)
 
 
-def _begin(engine: Engine, project: Project, plan: Plan, branches: Branches) -> None:
-    run = project.settings.run
-    timeout = timedelta(seconds=run.timeout_s) if run.timeout_s else None
-    engine.begin(plan.id, _limits(project), base=branches.base, target=branches.target, timeout=timeout)
+def _begin(engine: Engine, project: Project, plan: Plan, branches: Branches, allowance: Allowance) -> None:
+    limits, timeout = _limits(project, allowance), allowance.time_left
+    engine.begin(plan.id, limits, base=branches.base, target=branches.target, timeout=timeout)
 
 
-def _follow(engine: Engine, interrupts: Interrupts, show: Callable[[], None], clock: Clock) -> None:
-    shown_at = -SHOW_SECONDS
+def _follow(engine: Engine, allowance: Allowance, show: Callable[[], None]) -> None:
+    clock, shown_at = allowance.clock, -SHOW_SECONDS
     while engine.tick():
-        _obey(engine, interrupts)
+        _obey(engine, allowance.interrupts)
         if clock.monotonic() - shown_at >= SHOW_SECONDS:
             shown_at = clock.monotonic()
             show()
@@ -111,13 +90,13 @@ def _obey(engine: Engine, interrupts: Interrupts) -> None:
             engine.hurry()
 
 
-def _limits(project: Project) -> Limits:
+def _limits(project: Project, allowance: Allowance) -> Limits:
     run = project.settings.run
     return Limits(
         parallel=run.parallel,
         budget=run.budget_usd or None,
         reservation=project.settings.agent.reservation_usd,
-        max_iterations=run.max_iterations,
+        max_iterations=allowance.iterations or 0,
     )
 
 

@@ -10,12 +10,12 @@ import click
 
 from whilly.bootstrap import open_project
 from whilly.cli.context import current_directory
-from whilly.cli.exit_codes import ExitCode
 from whilly.cli.render_error import printable
+from whilly.cli.work.interrupts import catch_interrupts, obey_interrupts
 
 if TYPE_CHECKING:
     from whilly.bootstrap import Project
-    from whilly.cli.work.loop import Interrupts
+    from whilly.cli.exit_codes import ExitCode
     from whilly.domain.plan import Plan
 
 
@@ -70,13 +70,16 @@ def run(plans: tuple[Path, ...], **flags: Unpack[Flags]) -> int:
     Without a name it is tasks.json, or the only plan in .planning/.
     """
     given = {setting: flags[option] for option, setting in _KEYS.items()}  # type: ignore[literal-required]  # keys of the table
-    project = open_project(
-        current_directory(), given | ({"run.headless": True} if flags["headless"] or flags["as_json"] else {})
-    )
+    given |= {"run.headless": True} if flags["headless"] or flags["as_json"] else {}
+    with obey_interrupts():
+        return _run(open_project(current_directory(), given), plans, flags)
+
+
+def _run(project: Project, plans: tuple[Path, ...], flags: Flags) -> ExitCode:
     for warning in project.loaded.warnings:
         click.echo(printable(f"whilly: warning: {warning}"), err=True)
-    if flags["watch"] and _is_watched(project):
-        return ExitCode.DONE
+    if flags["watch"] and (code := _look_on(project)) is not None:
+        return code
     from whilly.cli.work.choose_plans import choose_plans  # noqa: PLC0415  (not needed to look on)
 
     chosen = choose_plans(project.root, plans, is_all=flags["is_all"])
@@ -87,8 +90,7 @@ def run(plans: tuple[Path, ...], **flags: Unpack[Flags]) -> int:
     return _work(project, chosen)
 
 
-def _is_watched(project: Project) -> bool:
-    """Look on while another `whilly run` works; False when there is none."""
+def _look_on(project: Project) -> ExitCode | None:
     from whilly.cli.work.watch import look_on  # noqa: PLC0415  (needed here only)
 
     return look_on(project)
@@ -96,26 +98,21 @@ def _is_watched(project: Project) -> bool:
 
 def _work(project: Project, plans: list[Plan]) -> ExitCode:
     from whilly.cli.run_lock import hold_lock  # noqa: PLC0415  (as above)
-    from whilly.cli.work.loop import catch_interrupts  # noqa: PLC0415  (asyncio costs time)
-    from whilly.cli.work.preflight import require_agents, require_repository  # noqa: PLC0415  (as above)
+    from whilly.cli.work.allowance import Allowance  # noqa: PLC0415  (as above)
+    from whilly.cli.work.loop import work_on  # noqa: PLC0415  (asyncio costs time)
+    from whilly.cli.work.preflight import prepare_branches, require_agents, require_repository  # noqa: PLC0415  (as above)
 
     base = asyncio.run(require_repository(project))
     for plan in plans:
         asyncio.run(require_agents(project, plan))
     project.prepare_state()
     names = tuple(plan.name for plan in plans)
-    codes = []
-    with hold_lock(project.state, names, project.clock.now()), catch_interrupts() as interrupts:
+    with hold_lock(project.state, names, project.clock.now()):
+        # All of them first: a branch that cannot be used is to be known before anything is started.
         for plan in plans:
-            codes.append(_work_on(project, plan, base, interrupts))
-            if interrupts.count:
-                break
-    return max(codes)
-
-
-def _work_on(project: Project, plan: Plan, base: str, interrupts: Interrupts) -> ExitCode:
-    from whilly.cli.work.loop import work_on  # noqa: PLC0415  (asyncio costs time)
-    from whilly.cli.work.preflight import prepare_branches  # noqa: PLC0415  (as above)
-
-    branches = asyncio.run(prepare_branches(project, plan, base))
-    return work_on(project, plan, branches, interrupts)
+            asyncio.run(prepare_branches(project, plan, base))
+        with catch_interrupts() as interrupts:
+            allowance = Allowance.of(project.settings.run, project.clock, interrupts)
+            return max(
+                work_on(project, plan, asyncio.run(prepare_branches(project, plan, base)), allowance) for plan in plans
+            )
