@@ -9,9 +9,10 @@ import pytest
 
 from whilly.cli.main import main
 from whilly.testing.scratch import ScratchRepository
+from whilly.testing.workshop import Workshop
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 
@@ -76,3 +77,11 @@ def here(
         return Told(code, told.out, told.err)
 
     return run
+
+
+@pytest.fixture
+def shop(tmp_path: Path, test_environment: Mapping[str, str]) -> Iterator[Workshop]:
+    """A repository in which the installed `whilly` works with scripted agents."""
+    made = Workshop.make(tmp_path, test_environment["PATH"])
+    yield made
+    made.close()
