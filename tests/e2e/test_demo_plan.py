@@ -89,8 +89,7 @@ def test_ctrl_c_ends_the_agents_and_gives_the_terminal_back(
     env = {**environ, "TERM": "xterm-256color"}
     argv = [sys.executable, "-m", "whilly", "run", "--agent", "slow"]
     with closing(TerminalProgram(argv, str(scratch.root), env, (100, 30))) as program:
-        program.wait_for(lambda display: "thinking hard" in display.text())
-        assert "2 agents at work" in program.display.text()
+        program.wait_for(lambda display: all(said in display.text() for said in ("thinking hard", "2 agents at work")))
         program.press(b"\x03")
         assert program.wait(60) == 130
         assert "stopped: interrupted" in program.display.text()
