@@ -8,6 +8,7 @@ import subprocess
 import sys
 from datetime import timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,7 +16,7 @@ import pytest
 from whilly.cli.run_lock import hold_lock
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome
 from whilly.domain.ids import CommitId, ItemId
-from whilly.domain.work_item import Priority, WorkItem
+from whilly.domain.work_item import ItemStatus, Priority, WorkItem
 from whilly.testing.staged import StagedPlan
 
 if TYPE_CHECKING:
@@ -65,6 +66,13 @@ def write_output(staged: StagedPlan, item: str, number: int, lines: list[dict[st
     home = staged.project.attempts_root / staged.run(item).id / str(number)
     home.mkdir(parents=True)
     (home / "events.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+def find_keys(value: object) -> set[str]:
+    """All keys of all objects inside, but for the names of statuses."""
+    if isinstance(value, dict):
+        return set(value) - set(ItemStatus) | {key for each in value.values() for key in find_keys(each)}
+    return {key for each in value for key in find_keys(each)} if isinstance(value, list) else set()
 
 
 def is_clean(text: str) -> bool:
@@ -239,6 +247,12 @@ def test_logs_of_a_huge_output_are_read_from_its_end(staged: StagedPlan, here: C
     assert "↳ the last one" in here("status").out
 
 
+def test_what_an_agent_did_is_still_told_when_its_settings_are_damaged(staged: StagedPlan, here: Command) -> None:
+    (staged.project.root / "whilly.toml").write_text('[agents.demo]\nargv = ["x"]\n', encoding="utf-8")
+    assert here("status").code == 0
+    assert here("logs", "T-2").code == 0
+
+
 def test_following_ends_when_nobody_works_on_the_task(staged: StagedPlan, here: Command) -> None:
     told = here("logs", "T-3", "-f")
     assert told.code == 0
@@ -321,3 +335,31 @@ def test_a_reader_that_stops_reading_is_no_error(environ: Mapping[str, str], scr
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode in {0, 141}
+
+
+@pytest.mark.usefixtures("staged")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("status",),
+        ("why", "T-2"),
+        ("logs", "T-2"),
+        ("report",),
+        ("cancel", "T-6"),
+        ("retry", "T-2"),
+        ("agents", "list"),
+    ],
+)
+def test_every_field_is_in_the_reference(here: Command, words: tuple[str, ...]) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "json-output.md").read_text(encoding="utf-8")
+    section = page.partition(f"## `whilly {' '.join(words[:1])}")[2].partition("\n## ")[0]
+    told = json.loads(here(*words, "--json").out)
+    shared = page if words[0] in {"report", "retry"} else section
+    assert {key for key in find_keys(told) if f"`{key}`" not in shared} == set()
+
+
+@pytest.mark.usefixtures("staged")
+def test_every_field_of_an_event_is_in_the_reference(here: Command) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "events.md").read_text(encoding="utf-8")
+    told = json.loads(here("timeline", "T-2", "--json").out)
+    assert {key for key in find_keys(told["events"]) if f"`{key}`" not in page} == set()

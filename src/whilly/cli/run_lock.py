@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import os
 import platform
+import sys
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
-
-from filelock import FileLock, Timeout
 
 from whilly.domain.errors import ConfigError
 
@@ -18,9 +17,13 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+if sys.platform != "win32":
+    import fcntl
+
 LOCK_FILE = "run.lock"
 OWNER_FILE = "run.json"
-_PATIENCE_S = 0.5
+LOOK_SECONDS = 0.2
+"""Those who only look hold the lock for a moment; who wants to work waits this long for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +38,31 @@ class Owner:
 
 def find_owner(state: Path) -> Owner | None:
     """Who is working here; None when nobody is. The lock decides: what a killed process left behind is not believed."""
-    if not (state / LOCK_FILE).exists():
-        return None
-    lock = FileLock(state / LOCK_FILE)
+    return _read(state) if _is_held(state / LOCK_FILE) else None
+
+
+def _is_held(path: Path) -> bool:
     try:
-        lock.acquire(timeout=0)
+        with path.open("rb") as file:
+            if sys.platform == "win32":
+                return _is_held_by_others(path)
+            # Shared, so that two who look at the same time do not see each other.
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False
+
+
+def _is_held_by_others(path: Path) -> bool:
+    from filelock import FileLock, Timeout  # noqa: PLC0415  (costs time that looking on need not take elsewhere)
+
+    try:
+        FileLock(path).acquire(timeout=0).lock.release()
     except Timeout:
-        return _read(state)
-    lock.release()
-    return None
+        return True
+    return False
 
 
 @contextmanager
@@ -53,10 +72,11 @@ def hold_lock(state: Path, plans: tuple[str, ...], now: datetime) -> Iterator[No
     Raises:
         ConfigError: another one is alive; the message names it.
     """
+    from filelock import FileLock, Timeout  # noqa: PLC0415  (as above)
+
     lock = FileLock(state / LOCK_FILE)
     try:
-        # Somebody who only asks who is at work holds it for a moment.
-        lock.acquire(timeout=_PATIENCE_S, poll_interval=0.02)
+        lock.acquire(timeout=LOOK_SECONDS, poll_interval=0.02)
     except Timeout:
         owner = _read(state)
         message = f"whilly is at work in this repository: process {owner.pid} on {owner.host}, since {owner.started_at}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,6 +12,7 @@ from whilly.bootstrap import open_project
 from whilly.cli.context import current_directory
 from whilly.cli.render_error import printable
 from whilly.domain.errors import ConfigError
+from whilly.tui.neutral import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -92,4 +92,4 @@ def require_item(rows: Sequence[ItemRow], plan: PlanRow, wanted: str) -> ItemRow
 
 def print_json(value: Mapping[str, Any]) -> None:
     """One JSON object, laid out for people as well."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    click.echo(json_text(value, indent=2))

@@ -174,10 +174,12 @@ class Reading:
         found = self._pipelines[run.pipeline].stages.get(run.stage)
         return found or Stage(run.stage, END, action=run.stage)
 
-    def items(self, plan: PlanId) -> list[ItemRow]:
-        """A plan's items, in its order."""
+    def items(self, plan: PlanId, item: ItemId | None = None) -> list[ItemRow]:
+        """A plan's items in its order, or one of them alone."""
         columns = (work_items.c.id, work_items.c.status, work_items.c.reason, runs.c.state)
         query = sa.select(*columns).outerjoin(runs, work_items.c.run == runs.c.id).where(work_items.c.plan == plan)
+        if item is not None:
+            query = query.where(work_items.c.id == item)
         with self._database.connect() as tx:
             of = self._definition(tx, plan)
             return [

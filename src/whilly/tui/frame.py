@@ -11,6 +11,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from whilly.application.telling.progress import headline
+from whilly.domain.flow.plan_run import PlanPhase
 from whilly.domain.work_item import ItemStatus
 from whilly.tui.neutral import one_line
 from whilly.tui.words import clock_time, dollars, duration, tokens
@@ -104,7 +105,7 @@ def _count_line(progress: Progress, width: int) -> Text:
     line = bar(done / total if total else 0, max(5, min(30, width // 4)), "green")
     line.append(f" {done}/{total} done", style="bold")
     parts = [
-        (len(progress.active), "running", "cyan"),
+        (len(progress.active), "begun" if is_resting(progress) else "running", "cyan"),
         (len(progress.waiting), "waiting", "yellow"),
         (progress.count(ItemStatus.PENDING), "queued", ""),
         (progress.count(ItemStatus.FAILED), "failed", "red"),
@@ -134,19 +135,24 @@ def sections(progress: Progress, width: int, most: int) -> list[Section]:
     running = [
         line
         for active, told in zip(progress.active, facts, strict=True)
-        for line in _active_lines(active, told, width, cells)
+        for line in _active_lines(active, told, width, cells)[: 1 if is_resting(progress) else 2]
     ]
     queue = _rows(((q.item, q.title, q.reason) for q in progress.queue[:most]), width, "dim")
     undone = [_settled_line(each, width) for each in progress.undone[:most]]
     done = [_settled_line(each, width) for each in progress.done[-most:]]
     waiting = [_waiting_line(each, progress, width) for each in progress.waiting[:most]]
     return [
-        Section("Running", "cyan", len(progress.active), running, len(running)),
+        Section("Begun" if is_resting(progress) else "Running", "cyan", len(progress.active), running, len(running)),
         Section("Waiting", "yellow", len(progress.waiting), waiting, 3),
         Section("Failed, blocked, skipped", "red", len(progress.undone), undone, 5),
         Section("Queue", "", len(progress.queue), queue, 5),
         Section("Done", "green", len(progress.done), done, 3, has_latest_last=True),
     ]
+
+
+def is_resting(progress: Progress) -> bool:
+    """Whether nobody works on the plan, so that what was begun is not running."""
+    return progress.phase is PlanPhase.IDLE
 
 
 def _fit(sections: Iterable[Section], height: int) -> list[Text]:

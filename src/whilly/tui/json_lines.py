@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Self, TextIO, final
 
 from typing_extensions import override
 
 from whilly.application.telling.milestones import describe_event
 from whilly.domain.work_item import ItemStatus
+from whilly.tui.neutral import json_text
 from whilly.tui.outlet import Outlet
 from whilly.tui.view import View
 
@@ -59,7 +59,7 @@ class JsonLines(View):
         return
 
     def _write(self, lines: list[dict[str, Any]]) -> None:
-        self._outlet.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")) for line in lines)
+        self._outlet.write(map(json_text, lines))
 
 
 def summarize(progress: Progress) -> dict[str, Any]:

@@ -84,7 +84,7 @@ async def test_git_gets_an_environment_made_from_nothing(tmp_path: Path) -> None
 
 
 async def test_a_git_that_hangs_is_ended(tmp_path: Path) -> None:
-    git = make(tmp_path, "echo $$ > pid; exec sleep 60", seconds=0.5)
+    git = make(tmp_path, "exec sleep 60", seconds=0.5)
     started = time.monotonic()
     with pytest.raises(Unavailable, match="did not end within"):
         await git.run(tmp_path, "x")
@@ -118,3 +118,11 @@ async def test_arguments_keep_their_bytes(tmp_path: Path) -> None:
 
 def test_the_shims_of_this_file_run(tmp_path: Path) -> None:
     assert subprocess.run([shim(tmp_path, "exit 3")], check=False).returncode == 3
+
+
+async def test_a_work_tree_that_is_being_added_meanwhile_is_waited_for(tmp_path: Path) -> None:
+    count = tmp_path / "count"
+    script = f"echo x >> {count}; [ $(wc -l < {count}) -ge 3 ] && exit 0\n"
+    script += "echo 'fatal: failed to read .git/worktrees/c5/commondir: Success' >&2; exit 128"
+    answer = await make(tmp_path, script).run(tmp_path, "worktree", accept=(0, 128))
+    assert (answer.code, answer.is_repeated) == (0, True)

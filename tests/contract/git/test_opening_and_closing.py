@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from whilly.adapters.git.checkouts import remove_spares
 from whilly.adapters.git.workspace import GitWorkspace
 from whilly.adapters.memory.clock import ManualClock
 from whilly.domain.errors import Unavailable
@@ -302,6 +303,7 @@ async def test_the_users_checkout_index_and_changes_stay_as_they_are(world: GitW
     checkout = await world.repository.checkout(saved.commit, "look")
     assert world.files_in(checkout)["README.md"] == "ours\n"
     await world.repository.discard("look")
+    remove_spares(world.layout)
     await world.workspace.close(RUN, keep_branch=False)
     after = (git("status", "--porcelain=v2", "--branch"), git("stash", "list"), git("worktree", "list").count("\n"))
     assert after == before

@@ -57,9 +57,15 @@ async def test_a_clean_workspace_is_saved_as_the_agents_own_commit(world: GitWor
 async def test_a_change_in_the_same_moment_and_of_the_same_size_is_seen(world: GitWorld) -> None:
     base = world.make_commit({"a": "1\n"})
     path = await open_at(world, base)
-    state = (Path(path) / "a").stat()
+    file, index = Path(path) / "a", world.layout.registration("run-1") / "index"
+    world.scratch.git("config", "core.trustctime", "false")
+    moment = (10**18, 10**18)
+    os.utime(file, ns=moment)
+    world.scratch.git("update-index", "--refresh", cwd=path)
     world.write(path, {"a": "2\n"})
-    os.utime(Path(path) / "a", ns=(state.st_atime_ns, state.st_mtime_ns))
+    # The file was checked out, put into the index and changed within one tick of the clock.
+    os.utime(file, ns=moment)
+    os.utime(index, ns=moment)
     assert (await save(world, base)).paths == ("a",)
 
 

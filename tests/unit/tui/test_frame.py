@@ -130,3 +130,13 @@ def test_the_latest_done_items_are_shown_when_there_is_no_room_for_all(progress:
     shown = draw(replace(progress, active=(), waiting=(), queue=(), undone=(), done=many), 96, 10)
     assert "D-89" in shown
     assert "D-1 " not in shown
+
+
+def test_what_was_begun_is_not_called_running_while_nobody_works(progress: Progress) -> None:
+    between = tuple(replace(active, is_under_way=False) for active in progress.active)
+    text = "\n".join(
+        line.plain for line in render_frame(replace(progress, phase=PlanPhase.IDLE, active=between), 100, 40)
+    )
+    assert "nobody is at work" in text
+    assert f"Begun ({len(between)})" in text
+    assert "Running" not in text

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
 
-from whilly.tui.neutral import block, one_line
+from whilly.tui.neutral import block, json_text, one_line
 from whilly.tui.words import clock_time, dollars, duration, tokens
 
 
@@ -62,3 +63,12 @@ def test_long_text_is_cut_at_the_limit() -> None:
 
 def test_a_block_keeps_its_lines_and_nothing_that_steers() -> None:
     assert block("one\r\n\ttwo\x1b[2J\nthree") == "one\n    two�[2J\nthree"
+
+
+@pytest.mark.parametrize("text", ["plain", "\x9b31m\x7f\u202e", "😀 \U000e0041 \ud800", 'quote " \\ \n\t', "שלום 日本"])
+def test_json_means_the_same_and_cannot_steer_the_terminal(text: str) -> None:
+    for indent in (None, 2):
+        told = json_text({"text": text}, indent=indent)
+        assert json.loads(told) == {"text": text}
+        assert all(each.isprintable() or each == "\n" for each in told)
+    assert "日本" in json_text("日本")

@@ -7,7 +7,7 @@ import errno
 import os
 import re
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, final
@@ -35,7 +35,13 @@ _SETTINGS = (
     "worktree.guessRemote=false",
 )
 _LOCK_FILE = re.compile(rb"Unable to create '(?P<path>[^\n]+\.lock)': File exists")
-_BUSY = (b".lock': File exists", b"could not lock config file", b"Another git process seems to be running")
+_BUSY = (
+    b".lock': File exists",
+    b"could not lock config file",
+    b"Another git process seems to be running",
+    # Another work tree is being added: its files are there, but empty still.
+    b"/commondir: Success",
+)
 _PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.5)
 
 
@@ -46,6 +52,8 @@ class Answer:
     code: int
     out: bytes
     err: bytes
+    is_repeated: bool = False
+    """The process was started more than once, because another held a lock; it may have done a part each time."""
 
     @property
     def text(self) -> str:
@@ -121,7 +129,7 @@ class Git:
                 break
             seen = seen or _find_lock(answer, env)
             await self._pause(seconds)
-            answer = await self._spawn(folder, args, stdin, env)
+            answer = replace(await self._spawn(folder, args, stdin, env), is_repeated=True)
         if _is_busy(answer) and seen is not None and seen == _find_lock(answer, env):
             await asyncio.to_thread(seen.path.unlink, missing_ok=True)
             answer = await self._spawn(folder, args, stdin, env)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from whilly.adapters.git.checkouts import SPARE
 from whilly.adapters.git.layout import Layout
 from whilly.domain.errors import ConfigError, NotAuthorized, NotFound, PortError
 
@@ -27,7 +28,8 @@ class OwnRefs:
     """What Whilly has made in a repository.
 
     Attributes:
-        worktrees: paths of the linked work trees below Whilly's directory, whether or not they still exist.
+        worktrees: paths of the linked work trees below Whilly's directory, whether or not they still exist;
+            spare checkouts are not among them.
         branches: names of the branches under `whilly/`.
         refs: everything under `refs/whilly/`.
     """
@@ -145,4 +147,4 @@ async def list_own(git: Git, layout: Layout) -> OwnRefs:
 
 def _keep_below(folder: Path, paths: Iterable[str]) -> tuple[str, ...]:
     place = os.path.realpath(folder) + os.sep
-    return tuple(path for path in paths if os.path.realpath(path).startswith(place))
+    return tuple(p for p in paths if os.path.realpath(p).startswith(place) and not Path(p).name.startswith(SPARE))

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import stat
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,7 +69,13 @@ class Layout:
         """Remove a linked work tree of ours, first from git's list and then from the disk; absent is not an error."""
         git_dir = read_git_dir(path)
         if git_dir is not None and git_dir.parent == self.shared_dir / "worktrees":
-            remove_tree(git_dir)
+            # In one step, so that no other git sees a part of it.
+            gone = self.state / "gone" / git_dir.name
+            remove_tree(gone)
+            gone.parent.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):
+                git_dir.rename(gone)
+            remove_tree(gone)
         remove_tree(path)
 
 
@@ -119,6 +126,11 @@ def read_git_dir(path: Path) -> Path | None:
     if not line.startswith("gitdir: "):
         return None
     return Path(os.path.normpath(path / line.removeprefix("gitdir: ").rstrip("\n")))
+
+
+def point_back(git_dir: Path, path: Path) -> None:
+    """Write into git's directory of a work tree where that work tree is."""
+    (git_dir / "gitdir").write_text(f"{path / '.git'}\n", encoding="utf-8", errors="surrogateescape")
 
 
 def wip_ref(attempt: AttemptId) -> str:

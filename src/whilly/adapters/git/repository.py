@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, final
 from typing_extensions import override
 
 from whilly.adapters.git.branch import can_read_heads, find_checkout, find_rebasing, follow_branch
+from whilly.adapters.git.checkouts import Checkouts
 from whilly.adapters.git.combination import Combination
 from whilly.adapters.git.command import explain
 from whilly.adapters.git.comparison import list_changed
 from whilly.adapters.git.identity import Identity
-from whilly.domain.errors import BadResponse, NotFound, RuleViolation
+from whilly.domain.errors import RuleViolation
 from whilly.domain.ids import CommitId
 from whilly.ports.repository import Repository
 
@@ -33,6 +34,7 @@ class GitRepository(Repository):
     def __init__(self, git: Git, layout: Layout, clock: Clock) -> None:
         self._git = git
         self._layout = layout
+        self._checkouts = Checkouts(git, layout)
         self._combination = Combination(git, layout.root, Identity(git, layout, clock))
 
     @override
@@ -52,25 +54,11 @@ class GitRepository(Repository):
 
     @override
     async def checkout(self, commit: CommitId, name: str) -> str:
-        path = self._layout.checkout(name)
-        await asyncio.to_thread(self._layout.prepare)
-        if path.exists() or path.is_symlink():
-            await asyncio.to_thread(self._layout.unregister, path)
-        try:
-            # Twice: also in place of a registration that a crash or a lock has left.
-            await self._git.run(
-                self._layout.root, "worktree", "add", "--quiet", "--force", "--force", "--detach", str(path), commit
-            )
-        except BadResponse as error:
-            if await self.find_commit(commit) is None:
-                message = f"there is no commit {commit}"
-                raise NotFound(message) from error
-            raise
-        return str(path)
+        return str(await self._checkouts.make(commit, name))
 
     @override
     async def discard(self, name: str) -> None:
-        await asyncio.to_thread(self._layout.unregister, self._layout.checkout(name))
+        await asyncio.to_thread(self._checkouts.retire, name)
 
     @override
     async def combine(self, commit: CommitId, base: CommitId, target: CommitId, message: str) -> Combined | Conflicted:

@@ -16,6 +16,7 @@ _ENDINGS = {"done": "task_done", "failed": "task_failed", "skipped": "task_skipp
 _OTHERS = {
     "run_created": "task_started",
     "item_blocked": "blocked",
+    "item_skipped": "task_skipped",
     "plan_begun": "plan_start",
     "plan_ended": "plan_done",
 }

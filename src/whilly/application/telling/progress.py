@@ -188,11 +188,18 @@ def headline(progress: Progress) -> str:
     if busy:
         return _working(busy)
     if progress.active:
-        first = progress.active[0]
-        return f"{first.item} is about to go on" + (f": {first.hold}" if first.hold else "")
+        return _between(progress)
     if progress.waiting:
         return _waiting(progress)
     return "nothing is running" if progress.phase is PlanPhase.IDLE else "looking for what can start"
+
+
+def _between(progress: Progress) -> str:
+    first, count = progress.active[0], len(progress.active)
+    if progress.phase is not PlanPhase.IDLE:
+        return f"{first.item} is about to go on" + (f": {first.hold}" if first.hold else "")
+    tasks = "task that was begun goes" if count == 1 else "tasks that were begun go"
+    return f"nobody is at work; {count} {tasks} on with the next `whilly run`"
 
 
 def _stopping(progress: Progress, busy: int) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, final
 
 import click
 
+from whilly.cli.inspect.peek import find_reader
 from whilly.cli.inspect.session_log import head_line
 from whilly.cli.run_lock import find_owner
 from whilly.domain.flow.run import Phase
@@ -56,7 +57,7 @@ class _Following:
         return find_owner(self._project.state) is None and not self._is_alive()
 
     def _row(self) -> ItemRow | None:
-        return next((row for row in self._project.reading.items(self._plan) if row.item.id == self._item), None)
+        return next(iter(self._project.reading.items(self._plan, self._item)), None)
 
     def _is_alive(self) -> bool:
         return any(tail.is_alive() for tail in self._tails.values())
@@ -77,8 +78,7 @@ class _Tail:
 
     def __init__(self, project: Project, attempt: AttemptRow, offset: int) -> None:
         self._home = AttemptHome(str(project.attempts_root / attempt.run / str(attempt.number)))
-        agent = project.agents.get(attempt.agent)
-        self._reader = agent.reader() if agent else None
+        self._reader = find_reader(project, attempt.agent)
         self._offset = offset
         self._is_closed = attempt.result is not None
 

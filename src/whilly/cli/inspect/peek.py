@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from whilly.application.live import Live, LiveAttempt
 from whilly.application.telling.progress import at_moment
+from whilly.domain.errors import ConfigError
 from whilly.transport.process.records import OUTPUT_FILE
 
 if TYPE_CHECKING:
@@ -42,11 +43,11 @@ def peek(project: Project, progress: Progress) -> Progress:
 def _look(project: Project, active: Active) -> LiveAttempt:
     home = project.attempts_root / active.run / str(active.number)
     attempt = LiveAttempt(active.item, active.number, active.stage, active.agent, active.since, str(home))
-    agent = project.agents.get(active.agent)
-    if agent is None:
+    reader = find_reader(project, active.agent)
+    if reader is None:
         return attempt
     output = home / OUTPUT_FILE
-    action, tokens = _last_action(output, agent.reader())
+    action, tokens = _last_action(output, reader)
     try:
         acted_at = datetime.fromtimestamp(output.stat().st_mtime, UTC) if action else None
     except OSError:
@@ -54,6 +55,16 @@ def _look(project: Project, active: Active) -> LiveAttempt:
     return LiveAttempt(
         active.item, active.number, active.stage, active.agent, active.since, str(home), action, tokens, acted_at
     )
+
+
+def find_reader(project: Project, agent: str) -> SessionReader | None:
+    """A reader for this agent's output; None for a built-in action, and where the settings have no such agent."""
+    if agent not in project.agent_names:
+        return None
+    try:
+        return project.make_agent(agent).reader()
+    except ConfigError:
+        return None
 
 
 def _last_action(output: Path, reader: SessionReader) -> tuple[str, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from whilly.application.telling.render_report import render_markdown, report_as_
 from whilly.application.telling.report import make_report
 from whilly.cli.subject import choose_plan, open_ledger, plan_option
 from whilly.domain.errors import ConfigError
+from whilly.tui.neutral import json_text
 
 if TYPE_CHECKING:
     from whilly.application.telling.report import Report
@@ -65,4 +65,4 @@ def save_report(project: Project, plan: PlanRow) -> str:
 
 
 def _to_json(made: Report) -> str:
-    return json.dumps(report_as_json(made), indent=2, ensure_ascii=False) + "\n"
+    return json_text(report_as_json(made), indent=2) + "\n"

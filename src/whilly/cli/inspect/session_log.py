@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whilly.application.telling.rows import AttemptRow
-from whilly.cli.inspect.peek import HEAD_BYTES, read_excerpt
+from whilly.cli.inspect.peek import HEAD_BYTES, find_reader, read_excerpt
 from whilly.domain.session import Exit
 from whilly.transport.process.home import AttemptHome
 from whilly.transport.process.records import OUTPUT_FILE
@@ -54,10 +54,9 @@ def head_line(attempt: AttemptRow) -> str:
 def read_log(project: Project, attempt: AttemptRow, most: int) -> SessionLog:
     """What an attempt left, with its latest `most` actions (0 is all); a built-in action has none."""
     home = project.attempts_root / attempt.run / str(attempt.number)
-    agent = project.agents.get(attempt.agent)
-    if agent is None:
+    reader, output = find_reader(project, attempt.agent), home / OUTPUT_FILE
+    if reader is None:
         return SessionLog(attempt, home)
-    reader, output = agent.reader(), home / OUTPUT_FILE
     size = output.stat().st_size if output.exists() else 0
     excerpt = read_excerpt(output, HEAD_BYTES, TAIL_BYTES if most else max(size, 1))
     actions = [activity.text for line in excerpt.lines for activity in reader.feed(line) if activity.text]

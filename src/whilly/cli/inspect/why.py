@@ -60,7 +60,7 @@ def _make_case(project: Project, plan: PlanRow, task: str) -> Case:
 def _find_branch(project: Project, row: ItemRow) -> str:
     import asyncio  # noqa: PLC0415  (costs time that few answers need)
 
-    return asyncio.run(project.ports().workspace.find_branch(row.run.id)) or "" if row.run else ""
+    return asyncio.run(project.workspace.find_branch(row.run.id)) or "" if row.run else ""
 
 
 def _render(explanation: Explanation, now: datetime) -> Iterator[str]:

@@ -29,7 +29,7 @@ def cancel(task: str, reason: str, wanted: str | None, *, as_json: bool) -> int:
     row = require_item(project.reading.items(plan.id), plan, task)
     refusal = project.recorder.cancel(plan.id, row.item.id, name_person(project), reason)
     problem = "" if refusal or find_owner(project.state) is not None else _end_session(project, row, reason)
-    after = require_item(project.reading.items(plan.id), plan, row.item.id)
+    (after,) = project.reading.items(plan.id, row.item.id)
     if as_json:
         print_json(
             {"id": row.item.id, "is_done": not refusal, "status": after.status, "reason": refusal or after.reason}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from whilly.cli.inspect.peek import find_reader
 from whilly.domain.attempt import AttemptResult, Outcome
 from whilly.domain.errors import PortError
 
@@ -38,12 +39,12 @@ async def end_session(project: Project, run: Run, reason: str) -> str:
 
 
 async def _stop(project: Project, run: Run, agent: str) -> SessionReport | None:
-    sessions = project.ports().sessions
+    sessions = project.sessions
     home = str(project.attempts_root / run.id / str(run.attempt))
     exit_ = await sessions.stop(home)
-    if agent not in project.agents:
+    reader = find_reader(project, agent)
+    if reader is None:
         return None
-    reader = project.agents[agent].reader()
     lines, offset = await sessions.read(home, 0)
     while lines:
         for line in lines:

@@ -159,6 +159,14 @@ def test_a_checkout_that_is_left_of_a_verification_is_removed(clinic: Clinic) ->
     assert (place.exists(), clinic.scratch.is_held(loose)) == (False, True)
 
 
+def test_a_checkout_that_is_kept_for_the_next_verification_is_no_finding(clinic: Clinic) -> None:
+    repository = clinic.project().repository
+    asyncio.run(repository.checkout(CommitId(clinic.scratch.git("rev-parse", "HEAD")), "gone-1-2"))
+    asyncio.run(repository.discard("gone-1-2"))
+    assert clinic.scratch.git("worktree", "list").count("\n") == 1
+    assert clinic.look().codes == []
+
+
 def test_a_checkout_that_the_current_attempt_would_make_again_is_no_finding(clinic: Clinic) -> None:
     run = clinic.begin(clinic.plan())
     project = clinic.project()

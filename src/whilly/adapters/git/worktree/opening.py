@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
 from whilly.adapters.git.command import explain
-from whilly.adapters.git.layout import Record, find_record, read_git_dir, remove_tree, write_record
+from whilly.adapters.git.layout import Record, find_record, point_back, read_git_dir, remove_tree, write_record
 from whilly.adapters.git.names import alternatives, safe_branch, safe_part
 from whilly.adapters.git.worktree.keeping import find_tip, hold_commits
 from whilly.adapters.git.worktree.tree import WorkTree
@@ -16,7 +16,7 @@ from whilly.domain.errors import NotFound, Unavailable
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from whilly.adapters.git.command import Git
+    from whilly.adapters.git.command import Answer, Git
     from whilly.adapters.git.layout import Layout
     from whilly.domain.ids import CommitId, RunId
 
@@ -80,28 +80,34 @@ class Opening:
     async def _make(self, run: RunId, wanted: str, base: CommitId, earlier: Record | None) -> None:
         path = self._layout.workspace(run)
         await asyncio.to_thread(self._layout.unregister, path)
-        if earlier is not None and await find_tip(self._git, self._layout, earlier.branch) == (earlier.base, None):
-            # Ours: an earlier call was killed after it had made the branch; it holds nothing yet.
+        if earlier is not None and await self._is_fresh(earlier):
             await self._add("-B", earlier.branch, str(path), base)
             self._conclude(run, Record(earlier.branch, base))
             return
         for name in alternatives(wanted, run):
             record = Record(name, base)
             write_record(self._layout.record(run), record)
-            if await self._add("-b", name, str(path), base):
+            answer = await self._add("-b", name, str(path), base)
+            if answer.code != 0 and answer.is_repeated and await self._is_fresh(record):
+                answer = await self._add("-B", name, str(path), base)
+            if answer.code == 0:
                 self._conclude(run, record)
                 return
         message = f"no name for a branch like {wanted} is free"
         raise Unavailable(message, remedy="delete some branches under whilly/")
 
-    async def _add(self, *words: str) -> bool:
+    async def _is_fresh(self, record: Record) -> bool:
+        """Whether a branch was made by a call that got no further: it holds nothing yet."""
+        return await find_tip(self._git, self._layout, record.branch) == (record.base, None)
+
+    async def _add(self, *words: str) -> Answer:
         answer = await self._git.run(self._layout.root, *_ADD, *words, accept=(0, 128, 255))
         if answer.code != 0 and b"exists" not in answer.err:
             if b"invalid reference" in answer.err or b"not a valid" in answer.err:
                 message = f"there is no commit {words[-1]}"
                 raise NotFound(message)
             raise explain(_ADD, answer)
-        return answer.code == 0
+        return answer
 
     def _conclude(self, run: RunId, record: Record) -> Record:
         git_dir = read_git_dir(self._layout.workspace(run))
@@ -187,7 +193,7 @@ def mark_merging(layout: Layout, run: RunId, record: Record, head: str) -> Recor
 def _link(path: Path, git_dir: Path) -> None:
     _set_git_aside(path)
     (path / ".git").write_text(f"gitdir: {git_dir}\n", encoding="utf-8", errors="surrogateescape")
-    (git_dir / "gitdir").write_text(f"{path / '.git'}\n", encoding="utf-8", errors="surrogateescape")
+    point_back(git_dir, path)
 
 
 def _restore_files(path: Path) -> None:
@@ -199,7 +205,7 @@ def _restore_files(path: Path) -> None:
         _set_git_aside(aside)
         (path / ".git").replace(aside / ".git")
         if git_dir is not None and (git_dir / "HEAD").exists():
-            (git_dir / "gitdir").write_text(f"{path / '.git'}\n", encoding="utf-8", errors="surrogateescape")
+            point_back(git_dir, path)
     if path.exists():
         path.rmdir()
     aside.rename(path)

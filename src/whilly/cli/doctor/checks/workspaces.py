@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from whilly.adapters.git.checkouts import SPARE
 from whilly.adapters.git.layout import find_record, read_git_dir
 from whilly.adapters.git.names import safe_part
 from whilly.adapters.git.worktree.opening import is_whole
@@ -44,7 +45,8 @@ def look_at_checkouts(site: Site) -> Iterator[Said]:
         return
     folder = site.project.layout.state / "checkouts"
     needed = list_checkouts(site.survey)
-    for path in sorted(each for each in _entries(folder) if each.name not in needed):
+    entries = (each for each in _entries(folder) if not each.name.startswith(SPARE))
+    for path in sorted(each for each in entries if each.name not in needed):
         git_dir = read_git_dir(path)
         is_ours = git_dir is not None and git_dir.parent == site.project.layout.shared_dir / "worktrees"
         if is_ours or not (path / ".git").exists():
