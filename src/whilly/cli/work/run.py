@@ -97,6 +97,7 @@ def _look_on(project: Project) -> ExitCode | None:
 
 
 def _work(project: Project, plans: list[Plan]) -> ExitCode:
+    from whilly.adapters.git.checkouts import remove_spares  # noqa: PLC0415  (asyncio costs time)
     from whilly.cli.run_lock import hold_lock  # noqa: PLC0415  (as above)
     from whilly.cli.work.allowance import Allowance  # noqa: PLC0415  (as above)
     from whilly.cli.work.loop import work_on  # noqa: PLC0415  (asyncio costs time)
@@ -105,14 +106,31 @@ def _work(project: Project, plans: list[Plan]) -> ExitCode:
     base = asyncio.run(require_repository(project))
     for plan in plans:
         asyncio.run(require_agents(project, plan))
+        _tell_unchecked(project, plan)
     project.prepare_state()
     names = tuple(plan.name for plan in plans)
     with hold_lock(project.state, names, project.clock.now()):
         # All of them first: a branch that cannot be used is to be known before anything is started.
         for plan in plans:
             asyncio.run(prepare_branches(project, plan, base))
-        with catch_interrupts() as interrupts:
-            allowance = Allowance.of(project.settings.run, project.clock, interrupts)
-            return max(
-                work_on(project, plan, asyncio.run(prepare_branches(project, plan, base)), allowance) for plan in plans
-            )
+        try:
+            with catch_interrupts() as interrupts:
+                allowance = Allowance.of(project.settings.run, project.clock, interrupts)
+                return max(
+                    work_on(project, plan, asyncio.run(prepare_branches(project, plan, base)), allowance)
+                    for plan in plans
+                )
+        finally:
+            remove_spares(project.layout)
+
+
+def _tell_unchecked(project: Project, plan: Plan) -> None:
+    """Say so when nothing would prove a task: neither the repository's checks nor steps of its own."""
+    bare = [item.id for item in plan.items if not item.test_steps]
+    if project.settings.profile.verify or not bare:
+        return
+    some = ", ".join(bare[:5]) + (", …" if len(bare) > 5 else "")  # noqa: PLR2004  (enough to recognise them)
+    note = (
+        f"nothing checks {some}: no test_steps, and no profile.verify in whilly.toml (`whilly init` finds the checks)"
+    )
+    click.echo(printable(f"whilly: warning: {note}"), err=True)
