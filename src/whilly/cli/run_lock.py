@@ -48,10 +48,11 @@ def _is_held(path: Path) -> bool:
                 return _is_held_by_others(path)
             # Shared, so that two who look at the same time do not see each other.
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
     except BlockingIOError:
         return True
+    except OSError:
+        # No such file, or no such directory: nobody can be holding it.
+        return False
     return False
 
 

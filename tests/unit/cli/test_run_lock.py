@@ -49,3 +49,9 @@ def test_a_damaged_record_still_says_that_somebody_is_there(tmp_path: Path) -> N
         owner = find_owner(tmp_path)
     assert owner is not None
     assert owner.pid == 0
+
+
+def test_where_there_can_be_no_lock_nobody_holds_it(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert find_owner(tmp_path / "file") is None
+    assert find_owner(tmp_path / "nothing") is None
