@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -47,6 +48,8 @@ def test_programs_get_one_object_a_line(command: Command, scratch: ScratchReposi
     assert lines[0]["event"] == "plan_begun"
     complete = lines[-1]
     assert list(complete)[:8] == ["event", "done", "total", "failed", "cost_usd", "elapsed_sec", "report", "exit_code"]
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "events.md").read_text(encoding="utf-8")
+    assert {key for line in lines for key in line if f"`{key}`" not in page} == set()
     assert (complete["done"], complete["total"], complete["failed"], complete["exit_code"]) == (2, 4, 1, 1)
     (progress, *_) = [line for line in lines if line["event"] == "progress"]
     assert list(progress) == ["event", "done", "total", "failed", "cost_usd", "elapsed_sec"]
