@@ -79,9 +79,9 @@ def is_clean(text: str) -> bool:
     return all(character.isprintable() or character in "\n\t" for character in text)
 
 
-@pytest.mark.usefixtures("staged")
-def test_status_shows_everything_at_once(here: Command) -> None:
-    told = here("status")
+def test_status_shows_everything_at_once(staged: StagedPlan, here: Command) -> None:
+    with hold_lock(staged.project.state, ("Shop",), staged.clock.now()):
+        told = here("status")
     assert told.code == 0, told.err
     assert is_clean(told.out)
     lines = [" ".join(line.split()) for line in told.out.splitlines()]
@@ -91,7 +91,17 @@ def test_status_shows_everything_at_once(here: Command) -> None:
     assert any(line.startswith("T-3 execute #1 demo") and "$0.00+$1.50 Third | [red]x[/red]" in line for line in lines)
     assert any(line.startswith("↳ edit c [31m.txt") for line in lines)
     assert "T-5 Fifth depends on T-3, which is running" in lines
+    assert lines[-1].startswith("whilly is at work here: process ")
+
+
+@pytest.mark.usefixtures("staged")
+def test_what_was_begun_is_not_called_running_when_whilly_was_killed(here: Command) -> None:
+    lines = [" ".join(line.split()) for line in here("status").out.splitlines()]
+    assert lines[1].endswith("1/6 done · 2 begun · 1 queued · 1 failed · 1 blocked")
+    assert lines[3] == "nobody is at work; 2 tasks that were begun go on with the next `whilly run`"
     assert lines[-1].startswith("no whilly is at work here: the last one ended without a word")
+    told = json.loads(here("status", "--json").out)
+    assert (told["phase"], [each["is_under_way"] for each in told["running"]]) == ("active", [False, False])
 
 
 @pytest.mark.usefixtures("staged")
@@ -244,7 +254,8 @@ def test_logs_of_a_huge_output_are_read_from_its_end(staged: StagedPlan, here: C
         "  step",
         "  the last one",
     ]
-    assert "↳ the last one" in here("status").out
+    told = json.loads(here("status", "--json").out)
+    assert "the last one" in [each["last_action"] for each in told["running"]]
 
 
 def test_what_an_agent_did_is_still_told_when_its_settings_are_damaged(staged: StagedPlan, here: Command) -> None:

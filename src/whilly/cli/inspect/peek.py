@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from whilly.application.live import Live, LiveAttempt
 from whilly.application.telling.progress import at_moment
 from whilly.domain.errors import ConfigError
+from whilly.ports.sessions import SessionState
+from whilly.transport.process.home import AttemptHome
 from whilly.transport.process.records import OUTPUT_FILE
 
 if TYPE_CHECKING:
@@ -55,6 +57,17 @@ def _look(project: Project, active: Active) -> LiveAttempt:
     return LiveAttempt(
         active.item, active.number, active.stage, active.agent, active.since, str(home), action, tokens, acted_at
     )
+
+
+def without_whilly(project: Project, progress: Progress) -> Progress:
+    """The same while no Whilly is at work: only agents whose process is alive are under way."""
+    active = tuple(replace(each, is_under_way=_is_alive(project, each)) for each in progress.active)
+    return replace(progress, active=active)
+
+
+def _is_alive(project: Project, active: Active) -> bool:
+    home = project.attempts_root / active.run / str(active.number)
+    return active.is_under_way and AttemptHome(str(home)).state() is SessionState.RUNNING
 
 
 def find_reader(project: Project, agent: str) -> SessionReader | None:

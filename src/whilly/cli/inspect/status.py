@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from whilly.cli.inspect.peek import peek
+from whilly.cli.inspect.peek import peek, without_whilly
 from whilly.cli.inspect.printing import print_lines
 from whilly.cli.run_lock import find_owner
 from whilly.cli.subject import choose_plan, json_option, open_ledger, plan_option, print_json
@@ -28,13 +29,16 @@ def status(wanted: str | None, *, as_json: bool, is_all: bool) -> None:
     plan = choose_plan(project, wanted)
     progress = peek(project, project.observer(plan.id).look())
     owner = find_owner(project.state)
+    if owner is None:
+        progress = without_whilly(project, progress)
     if as_json:
         others = [other.name for other in project.reading.plans() if other.id != plan.id]
         print_json({**describe_progress(progress), "whilly": _describe_owner(owner), "other_plans": others})
         return
     from whilly.tui.overview import render_overview  # noqa: PLC0415  (costs time: Rich)
 
-    print_lines(lambda width: render_overview(progress, width, most=10**9 if is_all else 10))
+    shown = progress if owner is not None else replace(progress, phase=PlanPhase.IDLE)
+    print_lines(lambda width: render_overview(shown, width, most=10**9 if is_all else 10))
     print_lines(lambda _: [_tell_owner(owner, progress)])
 
 
