@@ -45,11 +45,10 @@ def status(wanted: str | None, *, as_json: bool, is_all: bool) -> None:
 def _tell_owner(owner: Owner | None, progress: Progress) -> str:
     if owner is not None:
         return f"whilly is at work here: process {owner.pid} on {owner.host}, since {owner.started_at}"
-    if progress.phase is not PlanPhase.IDLE:
-        return f"no whilly is at work here: the last one ended without a word; whilly run {progress.source} goes on"
-    if progress.count(ItemStatus.PENDING, ItemStatus.IN_PROGRESS):
-        return f"no whilly is at work here; whilly run {progress.source} goes on"
-    return "no whilly is at work here"
+    if not progress.count(ItemStatus.PENDING, ItemStatus.IN_PROGRESS):
+        return "no whilly is at work here"
+    killed = ": the last one ended without a word" if progress.phase is not PlanPhase.IDLE else ""
+    return f"no whilly is at work here{killed}; whilly run {progress.source} goes on"
 
 
 def _describe_owner(owner: Owner | None) -> dict[str, Any] | None:
