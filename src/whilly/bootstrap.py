@@ -149,7 +149,8 @@ class Project:
         from whilly.adapters.git.command import Git  # noqa: PLC0415  (asyncio costs time)
 
         environ = self.loaded.environment
-        return Git(env={name: environ[name] for name in ("PATH", "HOME", "USERPROFILE") if name in environ})
+        env = {name: environ[name] for name in ("PATH", "HOME", "USERPROFILE") if name in environ}
+        return Git(env=env, checkpoint=self.checkpoint)
 
     @cached_property
     def layout(self) -> Layout:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import os
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from whilly.cli.commands import COMMANDS
 from whilly.cli.exit_codes import ExitCode
+from whilly.cli.invocation import Invocation
 from whilly.cli.lazy import LazyGroup
 from whilly.cli.render_error import render_error, render_refusal, render_surprise
 from whilly.cli.translate import Refused, translate
@@ -19,16 +19,9 @@ from whilly.config.environment import process_environment
 from whilly.domain.errors import WhillyError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 _COMPLETE = "_WHILLY_COMPLETE"
-
-
-@dataclass(frozen=True, slots=True)
-class Invocation:
-    """What holds for every command; a click context's `obj`."""
-
-    is_debug: bool
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, is_wanted: bool) -> None:  # noqa: FBT001  (click's protocol)
@@ -56,20 +49,25 @@ def whilly(ctx: click.Context, directory: str | None, *, debug: bool) -> None:
     """Give work items to coding agents; verify, repair and integrate what they do."""
     if directory is not None:
         os.chdir(directory)
-    ctx.obj = Invocation(is_debug=debug)
+    ctx.obj = Invocation(debug, ctx.obj)
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Do what the command line says; the exit code."""
+def main(argv: Sequence[str] | None = None, checkpoint: Callable[[str], None] | None = None) -> int:
+    """Do what the command line says; the exit code.
+
+    Args:
+        argv: without the program's name; by default those of the process.
+        checkpoint: for tests that end the process at a moment of its life.
+    """
     arguments = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # Whatever the locale says; a lone surrogate from a file's name must not end a report half-way.
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        code = _dispatch(arguments)
+        code = _dispatch(arguments, checkpoint)
         sys.stdout.flush()
     except BrokenPipeError:
         # Python flushes once more at exit, which would complain on standard error.
@@ -78,9 +76,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _dispatch(arguments: list[str]) -> int:
+def _dispatch(arguments: list[str], checkpoint: Callable[[str], None] | None) -> int:
     try:
-        return _invoke(arguments)
+        return _invoke(arguments, checkpoint)
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
     except (click.Abort, KeyboardInterrupt):
@@ -95,7 +93,7 @@ def _dispatch(arguments: list[str]) -> int:
         return _fail(error, is_debug="--debug" in arguments)
 
 
-def _invoke(arguments: list[str]) -> int:
+def _invoke(arguments: list[str], checkpoint: Callable[[str], None] | None) -> int:
     if instruction := process_environment().get(_COMPLETE):
         from click.shell_completion import shell_complete  # noqa: PLC0415  (costs time that only completion needs)
 
@@ -105,7 +103,7 @@ def _invoke(arguments: list[str]) -> int:
         raise click.UsageError(render_refusal(translation))
     for note in translation.notes:
         click.echo(f"whilly: {note}", err=True)
-    with whilly.make_context("whilly", list(translation.argv)) as ctx:
+    with whilly.make_context("whilly", list(translation.argv), obj=checkpoint) as ctx:
         result = whilly.invoke(ctx)
     return result if isinstance(result, int) else ExitCode.DONE
 

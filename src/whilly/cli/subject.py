@@ -10,6 +10,7 @@ import click
 
 from whilly.bootstrap import open_project
 from whilly.cli.context import current_directory
+from whilly.cli.invocation import find_checkpoint
 from whilly.cli.render_error import printable
 from whilly.domain.errors import ConfigError
 from whilly.tui.neutral import json_text
@@ -40,7 +41,7 @@ def open_ledger() -> Project:
     Raises:
         ConfigError: it has not, or this is no repository.
     """
-    project = open_project(current_directory())
+    project = open_project(current_directory(), checkpoint=find_checkpoint())
     for warning in project.loaded.warnings:
         click.echo(printable(f"whilly: warning: {warning}"), err=True)
     if not project.has_ledger or not project.reading.plans():

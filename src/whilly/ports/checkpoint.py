@@ -20,7 +20,7 @@ UNITS: Final = (
 )
 """Changes of the ledger: each passes `<name>:before`, `<name>:inside` (before it is committed) and `<name>:after`."""
 
-ACTS: Final = ("open", "start", "save", "check", "advance", "close")
+ACTS: Final = ("open", "start", "save", "check", "advance", "close", "git")
 """Acts on the world outside: each passes `<name>:before` and `<name>:after`."""
 
 POINTS: Final = tuple(

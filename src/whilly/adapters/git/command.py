@@ -17,6 +17,8 @@ from whilly.domain.errors import BadResponse, NotAuthorized, NotFound, PortError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
+    from whilly.ports.checkpoint import Checkpoint
+
 _SETTINGS = (
     # Nothing of the user's runs by surprise: no hooks, no daemons, no signing prompt, no clean-up in the middle.
     "core.hooksPath=/dev/null",
@@ -84,6 +86,7 @@ class Git:
         env: what git gets: at least `PATH` and `HOME`; nothing else is inherited.
         time_limit: after which a git process is ended, and `Unavailable` raised.
         pause: waits between two tries when another process holds a lock file.
+        checkpoint: passed before and after each process.
     """
 
     def __init__(
@@ -93,10 +96,12 @@ class Git:
         program: str = "git",
         time_limit: timedelta = timedelta(minutes=10),
         pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        checkpoint: Checkpoint | None = None,
     ) -> None:
         self._program = program
         self._time_limit = time_limit
         self._pause = pause
+        self._checkpoint = checkpoint
         self._env = {**env, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_EDITOR": "true"}
         self._settings = tuple(word for setting in _SETTINGS for word in ("-c", setting))
         self.spawned = 0
@@ -139,6 +144,7 @@ class Git:
 
     async def _spawn(self, folder: Path, args: tuple[str, ...], stdin: bytes, env: Mapping[str, str]) -> Answer:
         self.spawned += 1
+        self._pass("git:before")
         words = (self._program, "-C", str(folder), *self._settings, *args)
         try:
             process = await asyncio.create_subprocess_exec(
@@ -165,7 +171,12 @@ class Git:
         finally:
             if process.returncode is None:
                 await _end(process)
+        self._pass("git:after")
         return Answer(process.returncode or 0, out, err)
+
+    def _pass(self, point: str) -> None:
+        if self._checkpoint is not None:
+            self._checkpoint(point)
 
 
 _REMEDIES = {

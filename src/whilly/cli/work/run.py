@@ -10,6 +10,7 @@ import click
 
 from whilly.bootstrap import open_project
 from whilly.cli.context import current_directory
+from whilly.cli.invocation import find_checkpoint
 from whilly.cli.render_error import printable
 from whilly.cli.work.interrupts import catch_interrupts, obey_interrupts
 
@@ -72,7 +73,7 @@ def run(plans: tuple[Path, ...], **flags: Unpack[Flags]) -> int:
     given = {setting: flags[option] for option, setting in _KEYS.items()}  # type: ignore[literal-required]  # keys of the table
     given |= {"run.headless": True} if flags["headless"] or flags["as_json"] else {}
     with obey_interrupts():
-        return _run(open_project(current_directory(), given), plans, flags)
+        return _run(open_project(current_directory(), given, find_checkpoint()), plans, flags)
 
 
 def _run(project: Project, plans: tuple[Path, ...], flags: Flags) -> ExitCode:
