@@ -12,6 +12,7 @@ from whilly.domain.attempt import Outcome
 from whilly.domain.flow.plan_run import Limits, PlanPhase, StopReason
 from whilly.domain.ids import ItemId, PlanId
 from whilly.domain.session import Exit
+from whilly.domain.work_item import ItemStatus
 from whilly.engine.ledger import Ledger
 from whilly.engine.planning import Planning
 from whilly.testing.office import PLAN, Office
@@ -138,7 +139,10 @@ def test_no_more_agents_start_than_was_said_but_their_work_is_integrated(
     office.import_items(*(item(name) for name in "ABCD"))
     office.run()
     assert office.records.state().stop is StopReason.ITERATIONS
-    assert sorted(office.records.statuses().values()) == ["done", "done", "in_progress", "in_progress"]
+    statuses = list(office.records.statuses().values())
+    # Whether a run of C or D was made before the last of the two ended is a matter of moments.
+    assert statuses.count(ItemStatus.DONE) == 2
+    assert {*statuses} <= {ItemStatus.DONE, ItemStatus.IN_PROGRESS, ItemStatus.PENDING}
     assert len(world.scenes) == 2
     again = open_office(Limits(parallel=2, max_iterations=2))
     again.run()
