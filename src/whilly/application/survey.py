@@ -19,7 +19,9 @@ class LedgerState(StrEnum):
     """Its schema is older than this version's."""
     NEWER = "newer"
     """Its schema is one that this version does not know."""
+    DAMAGED = "damaged"
     UNREADABLE = "unreadable"
+    """It cannot be reached, opened or written."""
     UNKNOWN = "unknown"
     """It is not known where it is."""
 

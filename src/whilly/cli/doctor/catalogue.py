@@ -51,7 +51,10 @@ CATALOGUE: Mapping[str, Kind] = MappingProxyType(
         "temporary_unusable": Kind(
             "The directory for temporary files cannot be written.", "agents and checks are given it as TMPDIR"
         ),
-        "state_unwritable": Kind("`.whilly` cannot be written.", "the ledger and all workspaces are in it"),
+        "state_unwritable": Kind(
+            "`.whilly` or a file in it cannot be written, for instance after Whilly was run by root.",
+            "the ledger and all workspaces are in it",
+        ),
         "journal_unusable": Kind(
             "SQLite's write-ahead log does not work on the file system of `.whilly`, as on most network file systems.",
             "several processes share the ledger through it",
@@ -108,7 +111,8 @@ CATALOGUE: Mapping[str, Kind] = MappingProxyType(
             "tasks cannot be given to it",
         ),
         "agent_broken": Kind(
-            "The default agent, or another one (a note), is installed and does not answer or fails.",
+            "The default agent is installed and fails or does not answer when asked for its version; a note for others and for "
+            "commands of your own.",
             "tasks cannot be given to it",
         ),
         "agent_not_logged_in": Kind(
@@ -116,7 +120,11 @@ CATALOGUE: Mapping[str, Kind] = MappingProxyType(
             "its first session would end the run",
         ),
         "ledger_unreadable": Kind(
-            "The ledger is damaged, is not a database, or does not answer.", "no command can say where tasks stand"
+            "The ledger cannot be opened, does not answer, or its address is not set.",
+            "no command can say where tasks stand",
+        ),
+        "ledger_damaged": Kind(
+            "The ledger is not a database, or what is in it cannot be read.", "no command can say where tasks stand"
         ),
         "ledger_newer": Kind("The ledger was written by a newer Whilly.", "this version would not understand it"),
         "ledger_outdated": Kind(

@@ -19,8 +19,8 @@ from whilly.engine.tables import runs
 if TYPE_CHECKING:
     from whilly.application.telling.rows import PlanRow
 
-MAX_CHECKED = 256 * 1024 * 1024
-"""Bytes of an SQLite file up to which all of it is checked: about a second."""
+MAX_CHECKED = 64 * 1024 * 1024
+"""Bytes of an SQLite file up to which all of it is checked: within a second, also from a slow disk."""
 
 _OVER = {ItemStatus.DONE, ItemStatus.SKIPPED}
 
@@ -33,12 +33,14 @@ def survey_ledger(url: str) -> Survey:
         return Survey(LedgerState.UNREADABLE, _without_password(error.message, url))
     try:
         return _survey(engine)
-    except sa.exc.SQLAlchemyError as error:
-        said = str(getattr(error, "orig", None) or error)
-        return Survey(LedgerState.UNREADABLE, _without_password(said.strip(), url))
+    except sa.exc.DBAPIError as error:
+        # DB-API 2.0: what the database could not do is an operational error; everything else is about what is in it.
+        is_out_of_reach = isinstance(error, sa.exc.OperationalError)
+        state = LedgerState.UNREADABLE if is_out_of_reach else LedgerState.DAMAGED
+        return Survey(state, _without_password(str(error.orig).strip(), url))
     except (ValueError, LookupError) as error:
         # A row that this version's values cannot be made of.
-        return Survey(LedgerState.UNREADABLE, f"a row cannot be read: {str(error).splitlines()[0]}")
+        return Survey(LedgerState.DAMAGED, f"a row cannot be read: {str(error).splitlines()[0]}")
     finally:
         engine.dispose()
 
@@ -62,7 +64,7 @@ def _survey(engine: sa.Engine) -> Survey:
 
 def _explain(fault: str, revision: str) -> Survey:
     if fault:
-        return Survey(LedgerState.UNREADABLE, fault)
+        return Survey(LedgerState.DAMAGED, fault)
     if not revision:
         return Survey(LedgerState.OUTDATED, "it has no tables yet")
     state = LedgerState.OUTDATED if revision < REVISION else LedgerState.NEWER

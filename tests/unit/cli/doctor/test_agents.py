@@ -51,6 +51,14 @@ def test_an_agent_that_fails_is_a_problem_if_it_is_the_default(clinic: Clinic) -
     assert clinic.look().find("agent_broken")["severity"] == "note"
 
 
+def test_a_command_of_ones_own_need_not_know_its_version(clinic: Clinic) -> None:
+    clinic.program("mine", "#!/bin/sh\nexit 2\n")
+    clinic.write({"whilly.toml": '[agent]\nname = "mine"\n[agents.mine]\nargv = ["mine"]\n'})
+    said = clinic.look()
+    assert said.code == 0
+    assert said.find("agent_broken")["remedy"] == "set agents.mine.version_args to what it understands"
+
+
 def test_an_agent_that_does_not_answer_is_not_waited_for(clinic: Clinic) -> None:
     clinic.program("claude", "#!/bin/sh\nsleep 60\n")
     report = asyncio.run(examine_agent(clinic.project(), "claude", limit=0.1))

@@ -39,7 +39,7 @@ def test_a_ledger_that_cannot_be_read_is_a_problem_and_is_left_as_it_is(clinic: 
         path.mkdir()
     said = clinic.look("--fix")
     assert said.code == 1
-    assert said.find("ledger_unreadable")["fixable"] is False
+    assert said.find("ledger_unreadable" if how == "directory" else "ledger_damaged")["fixable"] is False
     assert (said.mended, "workspace_orphan" in said.codes) == ([], False)
     assert (clinic.state / "worktrees" / "gone-1").is_dir()
 

@@ -110,6 +110,13 @@ def test_a_file_in_the_place_of_the_state_directory_is_a_problem(clinic: Clinic)
     assert "state_unwritable" in clinic.look("--fix").codes
 
 
+def test_a_file_of_the_state_directory_that_is_not_ours_is_a_problem_and_stops_the_mending(clinic: Clinic) -> None:
+    clinic.write({".whilly/run.lock/of-somebody": "", ".whilly/run.json": "{}"})
+    said = clinic.look("--fix")
+    assert said.find("state_unwritable")["subject"] == str(clinic.state / "run.lock")
+    assert (said.mended, "whilly_at_work" in said.codes) == ([], True)
+
+
 def test_a_file_system_without_shared_memory_is_no_place_for_the_ledger(clinic: Clinic) -> None:
     # SQLite's layer of lock files stands for a file system without locks and shared memory.
     assert find_journal_fault(clinic.root, vfs="unix-dotfile") == "SQLite answers journal_mode=delete"

@@ -29,11 +29,13 @@ async def look_at_agents(site: Site) -> Iterable[Said]:
         remedy = f"whilly config set agent.name {near[0] if near else 'claude'}"
         said.append(found("agent_unknown", what, subject=default, remedy=remedy))
     for report in reports:
-        said += _judge(report, is_described=report.name in project.settings.agents)
+        table = project.settings.agents.get(report.name)
+        is_own = table is not None and table.driver(report.name) == "command"
+        said += _judge(report, is_described=table is not None, is_own=is_own)
     return said
 
 
-def _judge(report: AgentReport, *, is_described: bool) -> Iterator[Said]:
+def _judge(report: AgentReport, *, is_described: bool, is_own: bool) -> Iterator[Said]:
     yield Fact(f"agent.{report.name}", report.summary)
     severity = Severity.PROBLEM if report.is_default else Severity.NOTE
     who = f"agent {report.name}" + (" (the default)" if report.is_default else "")
@@ -48,5 +50,8 @@ def _judge(report: AgentReport, *, is_described: bool) -> Iterator[Said]:
             what = f"{who} is not logged in"
             yield found("agent_not_logged_in", what, subject=report.name, remedy=report.remedy, severity=severity)
     elif report.health.problem:
+        # A command of the user's own may do its work without knowing how to say its version.
+        remedy = f"set agents.{report.name}.version_args to what it understands" if is_own else report.remedy
+        severity = Severity.NOTE if is_own else severity
         what = f"{who}: {report.health.problem}"
-        yield found("agent_broken", what, subject=report.name, remedy=report.remedy, severity=severity)
+        yield found("agent_broken", what, subject=report.name, remedy=remedy, severity=severity)

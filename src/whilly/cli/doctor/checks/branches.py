@@ -38,8 +38,10 @@ async def look_at_branches(site: Site) -> Iterable[Said]:
     if not unknown:
         return []
     shown = ", ".join(unknown[:_SHOWN]) + (", …" if len(unknown) > _SHOWN else "")
-    what = f"the ledger knows nothing of {len(unknown)} branches under {prefix}: {shown}"
-    return [found("branch_unknown", what, subject=unknown[0], remedy="look into them, then git branch -D NAME")]
+    count = "one branch" if len(unknown) == 1 else f"{len(unknown)} branches"
+    what = f"the ledger knows nothing of {count} under {prefix}: {shown}"
+    remedy = "git branch -d NAME deletes what is merged; look into the others first"
+    return [found("branch_unknown", what, subject=unknown[0], remedy=remedy)]
 
 
 def _known_branches(site: Site) -> set[str]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from whilly.cli.doctor.site import Site
 
 _MOVE_AWAY = "restore it from a copy, or move it away: what was integrated is in git"
+_REACH = "check its owner, its mode, the disk and storage.database_url"
 
 
 def look_at_ledger(site: Site) -> Iterator[Said]:
@@ -35,7 +36,9 @@ def look_at_ledger(site: Site) -> Iterator[Said]:
             yield found("ledger_newer", what, subject=place, remedy="upgrade Whilly: pip install --upgrade whilly")
         case LedgerState.UNREADABLE:
             what = f"the ledger cannot be read: {survey.detail}"
-            yield found("ledger_unreadable", what, subject=place, remedy=_MOVE_AWAY)
+            yield found("ledger_unreadable", what, subject=place, remedy=_REACH)
+        case LedgerState.DAMAGED:
+            yield found("ledger_damaged", f"the ledger is damaged: {survey.detail}", subject=place, remedy=_MOVE_AWAY)
         case LedgerState.UNKNOWN:
             what = "the ledger was not looked at, because the configuration is invalid"
             yield found("ledger_not_examined", what, subject=place, remedy="correct the configuration")

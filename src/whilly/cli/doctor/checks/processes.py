@@ -32,7 +32,7 @@ def look_at_processes(site: Site) -> Iterator[Said]:
         shown = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
         if attempt in current:
             what = f"attempt {attempt} goes on without Whilly: {shown}"
-            yield found("processes_waiting", what, subject=attempt, remedy="whilly run")
+            yield found("processes_waiting", what, subject=attempt, remedy="whilly run, or whilly cancel TASK")
         else:
             what = f"attempt {attempt} is over, and {len(names)} of its processes still run: {shown}"
             yield found("processes_left", what, subject=attempt)

@@ -7,6 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from whilly.cli.doctor.catalogue import found
+from whilly.cli.run_lock import LOCK_FILE, OWNER_FILE
 from whilly.domain.errors import ConfigError
 from whilly.engine.sqlite.journal import find_journal_fault
 
@@ -21,6 +22,8 @@ STATE_ROOM = 1024 * 1024 * 1024
 """Bytes: a work tree and a checkout with what is built in it, for three agents of an ordinary project."""
 FEWEST_INODES = 10_000
 """About as many files as such work trees hold."""
+
+_FILES = (LOCK_FILE, OWNER_FILE, ".gitignore", "whilly.db", "whilly.db-wal", "whilly.db-shm")
 
 
 def look_at_disk(site: Site) -> Iterator[Said]:
@@ -58,8 +61,17 @@ def look_at_state_directory(site: Site) -> Iterator[Said]:
         what = f"{place} cannot be written: {error.strerror}"
         yield found("state_unwritable", what, subject=str(place), remedy="check its owner, its mode and its disk")
         return
+    yield from _list_foreign(site.project.state)
     if not site.project.settings.storage.database_url:
         yield from judge_journal(fault, place)
+
+
+def _list_foreign(state: Path) -> Iterator[Said]:
+    for path in (state / name for name in _FILES):
+        if path.exists() and not (path.is_file() and os.access(path, os.R_OK | os.W_OK)):
+            what = f"{path} is no file that you may read and write"
+            remedy = f'sudo chown -R "$(id -u)" {state}'
+            yield found("state_unwritable", what, subject=str(path), remedy=remedy)
 
 
 def judge_journal(fault: str, place: Path) -> Iterator[Said]:
