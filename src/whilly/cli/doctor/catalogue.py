@@ -111,8 +111,8 @@ CATALOGUE: Mapping[str, Kind] = MappingProxyType(
             "tasks cannot be given to it",
         ),
         "agent_broken": Kind(
-            "The default agent is installed and fails or does not answer when asked for its version; a note for others and for "
-            "commands of your own.",
+            "The default agent is installed and fails or does not answer when asked for its version; a note for others "
+            "and for commands of your own.",
             "tasks cannot be given to it",
         ),
         "agent_not_logged_in": Kind(
