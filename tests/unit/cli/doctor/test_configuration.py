@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import keyring
 import pytest
 
+from whilly.engine.inspection.ledger import _without_password
 from whilly.testing.keyring import MemoryKeyring
 
 if TYPE_CHECKING:
@@ -109,3 +110,9 @@ def test_the_password_of_a_database_is_not_shown(clinic: Clinic) -> None:
     said = clinic.look()
     assert said.find("ledger_unreadable")["subject"] == "storage.database_url"
     assert "hush" not in str(said.report)
+
+
+def test_whatever_a_driver_says_the_password_is_not_in_it() -> None:
+    url = "postgresql://me:hush@host/x"
+    assert _without_password(f"cannot connect to {url}", url) == "cannot connect to postgresql://me:<redacted>@host/x"
+    assert _without_password("what is ://hush?", "://hush") == "what is <the address>?"

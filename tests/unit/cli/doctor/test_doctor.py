@@ -150,6 +150,22 @@ def test_a_check_that_hangs_or_fails_hides_nothing_of_the_others(clinic: Clinic)
     assert "KeyError: 'two'" in report.findings[2].what
 
 
+HANGS = """
+import time
+from whilly.cli.doctor.isolate import Asked
+
+async def hang():
+    time.sleep(600)
+
+print(Asked(hang, 0.1).answer())
+"""
+
+
+def test_what_hangs_does_not_keep_the_process_alive() -> None:
+    done = subprocess.run([sys.executable, "-c", HANGS], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "Silence(seconds=0.1)\n"
+
+
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
 def test_no_check_stumbles_where_nothing_is_as_it_should_be(clinic: Clinic, check: Check) -> None:
     (clinic.root / ".git" / "HEAD").write_bytes(b"\xff\0")

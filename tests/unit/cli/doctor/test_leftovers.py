@@ -90,6 +90,15 @@ def test_processes_of_a_current_attempt_and_of_other_repositories_are_left_alone
     assert [process.poll() for process in strays] == [None, None]
 
 
+def test_processes_of_a_run_that_has_ended_are_ended(clinic: Clinic, strays: list[subprocess.Popen[bytes]]) -> None:
+    run = clinic.begin(clinic.plan())
+    strays.append(start_stray(clinic, f"{run}/0"))
+    assert "processes_waiting" in clinic.look().codes
+    clinic.execute("UPDATE runs SET phase = 'ended', state = json_set(state, '$.phase', 'ended')")
+    assert "processes_left" in clinic.look("--fix").mended
+    strays[0].wait(5)
+
+
 def test_a_workspace_of_an_unknown_run_is_put_away_with_all_that_is_in_it(clinic: Clinic) -> None:
     place = clinic.open_workspace("gone-1")
     clinic.scratch.write(place, {"a.txt": "committed"})
