@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from whilly.application.survey import LedgerState, Survey
 from whilly.bootstrap import Project, pass_by
 from whilly.cli.doctor.isolate import Asked, Silence, Surprise
-from whilly.cli.run_lock import OWNER_FILE, Owner, find_owner
+from whilly.cli.run_lock import Owner, find_owner
 from whilly.config.environment import find_root, process_environment
 from whilly.config.layers import Loaded, load_settings
 from whilly.config.problems import InvalidConfiguration, Problem
@@ -69,7 +69,7 @@ def open_site(directory: Path, *, is_ours: bool = False) -> Site:
     root = find_root(directory)
     loaded, problems = _load(root or directory)
     project = Project(root or directory, loaded, pass_by)
-    owner = None if is_ours or root is None else _find_owner(project.state)
+    owner = None if is_ours or root is None else find_owner(project.state)
     ask = partial(survey_ledger, project, is_valid=root is not None and not problems)
     return Site(project, root is not None, problems, owner, is_ours, Asked(ask, LEDGER_S))
 
@@ -86,14 +86,6 @@ async def survey_ledger(project: Project, *, is_valid: bool) -> Survey:
         return survey(project.database_url)
     except ConfigError as error:
         return Survey(LedgerState.UNREADABLE, error.message)
-
-
-def _find_owner(state: Path) -> Owner | None:
-    try:
-        return find_owner(state)
-    except OSError as error:
-        # Whoever cannot look must not touch anything either.
-        return Owner(0, f"an unknown host ({OWNER_FILE}'s lock: {error.strerror or error})", "an unknown time", ())
 
 
 def _load(root: Path) -> tuple[Loaded, tuple[Problem, ...]]:
