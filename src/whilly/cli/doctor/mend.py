@@ -51,7 +51,7 @@ async def rest_plan(site: Site, finding: Finding) -> str:
 async def close_workspace(site: Site, finding: Finding) -> str:
     """Save what is in a workspace, and remove it."""
     await site.project.workspace.close(RunId(finding.subject), keep_branch=True)
-    return f"removed the workspace {finding.subject}; its commits are kept by refs, and its branch is"
+    return f"removed the workspace {finding.subject}; refs hold all that was in it, and its branch stays"
 
 
 async def remove_checkout(site: Site, finding: Finding) -> str:

@@ -48,7 +48,7 @@ def test_nothing_is_found_where_whilly_has_worked(clinic: Clinic) -> None:
     clinic.plan()
     said = clinic.look()
     assert (said.code, said.codes) == (0, [])
-    assert said.report["facts"]["ledger"] == "1 plans, 0 runs"
+    assert said.report["facts"]["ledger"] == "plans: 1, runs: 0"
 
 
 def test_outside_of_a_repository_the_machine_alone_is_looked_at(clinic: Clinic, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def look_at_settings(site: Site) -> Iterator[Said]:
         yield found("configuration_invalid", str(problem), subject=problem.place, remedy=problem.remedy or edit)
     for warning in site.project.loaded.warnings:
         what = f"{warning.place}: {warning.message}"
-        yield found("configuration_warning", what, subject=warning.place, remedy=warning.remedy or f"remove it: {edit}")
+        yield found("configuration_warning", what, subject=warning.place, remedy=warning.remedy or "remove it")
     for key, origin in site.project.loaded.origins.items():
         if key.partition(".")[0] in FOR_LATER:
             what = f"{origin.place}: {key} is set, and this version does not use it"

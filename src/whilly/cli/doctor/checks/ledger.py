@@ -28,7 +28,7 @@ def look_at_ledger(site: Site) -> Iterator[Said]:
         case LedgerState.ABSENT:
             yield Fact("ledger", "none yet")
         case LedgerState.CURRENT:
-            yield Fact("ledger", f"{len(survey.plans)} plans, {len(survey.runs)} runs")
+            yield Fact("ledger", f"plans: {len(survey.plans)}, runs: {len(survey.runs)}")
         case LedgerState.OUTDATED:
             yield found("ledger_outdated", f"the ledger is not up to date: {survey.detail}", subject=place)
         case LedgerState.NEWER:

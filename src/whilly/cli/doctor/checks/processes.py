@@ -34,7 +34,7 @@ def look_at_processes(site: Site) -> Iterator[Said]:
             what = f"attempt {attempt} goes on without Whilly: {shown}"
             yield found("processes_waiting", what, subject=attempt, remedy="whilly run, or whilly cancel TASK")
         else:
-            what = f"attempt {attempt} is over, and {len(names)} of its processes still run: {shown}"
+            what = f"attempt {attempt} is over, and some of its processes still run: {shown}"
             yield found("processes_left", what, subject=attempt)
 
 
