@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -45,7 +46,9 @@ async def choose_target(repository: Repository, base: str, wanted: str, aside: s
     place = await repository.checked_out_at(target)
     if place is not None:
         message = f"branch {target} is checked out in {place}; moving it would falsify that checkout"
-        raise ConfigError(message, remedy=f"git -C {place} switch --detach, or set repository.target = 'auto'")
+        raise ConfigError(
+            message, remedy=f"git -C {shlex.quote(place)} switch --detach, or set repository.target = 'auto'"
+        )
     await _bring_up(repository, target, head)
     return Branches(base, target, is_aside=target != base)
 

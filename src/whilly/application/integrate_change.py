@@ -65,7 +65,8 @@ async def _advance(brief: Brief, context: AttemptContext, new: CommitId, old: Co
     try:
         has_moved = await context.ports.repository.advance(brief.target, new, old)
     except RuleViolation as error:
-        return AttemptResult(Outcome.REJECTED, str(error), evidence=Evidence(str(error), remedy=error.remedy))
+        # No agent can mend this: the work waits until the branch may be moved again.
+        return AttemptResult(Outcome.ASKED, str(error), commit=brief.run.head)
     context.ports.checkpoint("advance:after")
     return AttemptResult(Outcome.COMPLETED, commit=new) if has_moved else None
 

@@ -155,7 +155,14 @@ class Ledger:
             )
             unit.watch_budget()
             for run in unit.tx.runs.open(plan):
-                unit.drive(run)
+                unit.drive(self._try_again(unit, run))
+
+    def _try_again(self, unit: PlanUnit, run: Run) -> Run:
+        """A built-in action that waits for a person has no question, only something in its way: look again."""
+        stage = self._pipelines[run.pipeline].stages.get(run.stage)
+        if stage is None or stage.is_agent or run.wait is None or run.wait.until is not None:
+            return run
+        return self._apply(unit, run, events.Released("whilly run", unit.tx.now))
 
     def rest_others(self, plan: PlanId) -> None:
         """Nobody works on any other plan: a killed process could not say so itself."""
