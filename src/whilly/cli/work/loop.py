@@ -67,7 +67,7 @@ def make_view(project: Project) -> View:
 
 
 def _begin(engine: Engine, project: Project, plan: Plan, branches: Branches, allowance: Allowance) -> None:
-    limits, timeout = _limits(project, allowance), allowance.time_left
+    limits, timeout = _limits(project, allowance), allowance.begin()
     engine.begin(plan.id, limits, base=branches.base, target=branches.target, timeout=timeout)
 
 
