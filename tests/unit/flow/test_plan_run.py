@@ -88,7 +88,7 @@ def test_an_idle_plan_admits_nothing() -> None:
     assert admit(idle, Spend(), ONE, is_agent=False) == Hold("nobody works on the plan")
 
 
-@pytest.mark.parametrize("reason", [reason for reason in StopReason if reason is not StopReason.ITERATIONS])
+@pytest.mark.parametrize("reason", [StopReason.INTERRUPTED, StopReason.TIMEOUT, StopReason.AUTH])
 @pytest.mark.parametrize("is_agent", [True, False])
 def test_a_plan_that_stops_admits_nothing(reason: StopReason, *, is_agent: bool) -> None:
     verdict = admit(stop(active(), reason), Spend(), ONE, is_agent=is_agent)
@@ -131,22 +131,28 @@ def test_agents_may_start_as_often_as_the_limit_says() -> None:
     )
 
 
-def test_what_agents_have_done_is_still_checked_and_integrated_after_the_last_iteration() -> None:
-    plan = stop(active(max_iterations=1), StopReason.ITERATIONS)
+@pytest.mark.parametrize("reason", [StopReason.ITERATIONS, StopReason.BUDGET])
+def test_what_agents_have_done_is_still_checked_and_integrated_when_no_more_may_start(reason: StopReason) -> None:
+    plan = stop(active(max_iterations=1), reason)
     assert plan.is_winding_down
     assert isinstance(admit(plan, Spend(), Decimal(0), is_agent=False), Grant)
     assert isinstance(admit(plan, Spend(), ONE, is_agent=True), Hold)
 
 
 def test_the_first_reason_to_stop_stands() -> None:
-    plan = stop(active(), StopReason.BUDGET, "raise it")
-    assert stop(plan, StopReason.INTERRUPTED) == plan
-    assert (plan.phase, plan.stop, plan.remedy) == (PlanPhase.STOPPING, StopReason.BUDGET, "raise it")
+    plan = stop(active(), StopReason.AUTH, "log in")
+    for reason in StopReason:
+        assert stop(plan, reason) == plan
+    assert (plan.phase, plan.stop, plan.remedy) == (PlanPhase.STOPPING, StopReason.AUTH, "log in")
 
 
 def test_a_plan_that_winds_down_can_still_be_stopped() -> None:
-    plan = stop(stop(active(), StopReason.ITERATIONS), StopReason.INTERRUPTED)
-    assert (plan.stop, plan.is_winding_down) == (StopReason.INTERRUPTED, False)
+    for first in (StopReason.ITERATIONS, StopReason.BUDGET):
+        plan = stop(stop(active(), first), StopReason.INTERRUPTED)
+        assert (plan.stop, plan.is_winding_down) == (StopReason.INTERRUPTED, False)
+    spent = stop(active(), StopReason.BUDGET)
+    assert stop(spent, StopReason.ITERATIONS) == spent
+    assert stop(stop(active(), StopReason.ITERATIONS), StopReason.BUDGET) == spent
 
 
 def test_a_plan_that_nobody_works_on_is_not_stopped() -> None:

@@ -30,6 +30,10 @@ class StopReason(StrEnum):
     ITERATIONS = "iterations"
 
 
+_MILD = (StopReason.ITERATIONS, StopReason.BUDGET)
+"""Reasons that forbid agents only, each less than the next: checks and merges of what agents have done are free."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What one `whilly run` may use.
@@ -75,7 +79,7 @@ class PlanRun:
     @property
     def is_winding_down(self) -> bool:
         """Whether no agent may start any more, but what agents have done is still checked and integrated."""
-        return self.phase is PlanPhase.STOPPING and self.stop is StopReason.ITERATIONS
+        return self.phase is PlanPhase.STOPPING and self.stop in _MILD
 
     def lets_start(self, *, is_agent: bool) -> bool:
         """Whether attempts of this kind may start at all."""
@@ -148,7 +152,7 @@ def count_iteration(plan: PlanRun) -> PlanRun:
 
 def stop(plan: PlanRun, reason: StopReason, remedy: str = "") -> PlanRun:
     """Nothing new starts from now on; the first reason stands, unless it lets things go on that this one does not."""
-    is_stronger = plan.is_winding_down and reason is not StopReason.ITERATIONS
+    is_stronger = plan.stop in _MILD and reason not in _MILD[: _MILD.index(plan.stop) + 1]
     if plan.phase is not PlanPhase.ACTIVE and not is_stronger:
         return plan
     return replace(plan, phase=PlanPhase.STOPPING, stop=reason, remedy=remedy)

@@ -23,15 +23,16 @@ if TYPE_CHECKING:
 class AttemptLine(Line):
     """Connects the handler of one attempt with the ledger, the stops and the watchers."""
 
-    def __init__(self, run: Run, ledger: Ledger, control: Control, live: Live) -> None:
+    def __init__(self, run: Run, ledger: Ledger, control: Control, live: Live, *, is_agent: bool) -> None:
         self._run = run
+        self._is_agent = is_agent
         self._ledger = ledger
         self._control = control
         self._live = live
 
     @override
     def halt(self) -> Halt | None:
-        return self._control.halt(self._run.plan, self._run.id)
+        return self._control.halt(self._run.plan, self._run.id, is_agent=self._is_agent)
 
     @override
     def report(self, activity: Activity) -> None:

@@ -26,21 +26,22 @@ class Control:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._stops: dict[PlanId, Halt] = {}
+        self._stops: dict[PlanId, StopReason] = {}
+        self._hurried: set[PlanId] = set()
         self._ended: set[RunId] = set()
 
     def stop(self, plan: PlanId, reason: StopReason) -> None:
-        """Attempts of this plan are to be ended, except when only no new ones may start."""
+        """Attempts of this plan are to be ended: those of agents only, when it is the money that is gone."""
         if reason not in _REASONS:
             return
-        outcome = Outcome.OVER_BUDGET if reason is StopReason.BUDGET else Outcome.INTERRUPTED
         with self._lock:
-            self._stops.setdefault(plan, Halt(outcome, _REASONS[reason]))
+            if self._stops.get(plan, StopReason.BUDGET) is StopReason.BUDGET:
+                self._stops[plan] = reason
 
     def hurry(self) -> None:
         """Whatever is being ended is to be ended without grace."""
         with self._lock:
-            self._stops = {plan: Halt(halt.outcome, halt.reason, at_once=True) for plan, halt in self._stops.items()}
+            self._hurried |= self._stops.keys()
 
     def end(self, run: RunId) -> None:
         """The ledger ended this run from outside."""
@@ -51,10 +52,15 @@ class Control:
         """Work on the plan has begun again."""
         with self._lock:
             self._stops.pop(plan, None)
+            self._hurried.discard(plan)
 
-    def halt(self, plan: PlanId, run: RunId) -> Halt | None:
+    def halt(self, plan: PlanId, run: RunId, *, is_agent: bool) -> Halt | None:
         """Why attempts of this run are to be ended; None while they may go on."""
         with self._lock:
             if run in self._ended:
-                return Halt(Outcome.CANCELLED, "the run was cancelled")
-            return self._stops.get(plan)
+                return Halt(Outcome.CANCELLED, "the run was cancelled", at_once=plan in self._hurried)
+            reason = self._stops.get(plan)
+            if reason is None or (reason is StopReason.BUDGET and not is_agent):
+                return None
+            outcome = Outcome.OVER_BUDGET if reason is StopReason.BUDGET else Outcome.INTERRUPTED
+            return Halt(outcome, _REASONS[reason], at_once=plan in self._hurried)

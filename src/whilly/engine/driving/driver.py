@@ -170,7 +170,7 @@ class Driver:
         """Carry out the attempt that is under way on paper, whether or not it has begun for real."""
         run, stage = position.run, position.stage
         brief = self._brief(position)
-        line = AttemptLine(run, self._ledger, self.control, self.live)
+        line = AttemptLine(run, self._ledger, self.control, self.live, is_agent=stage.is_agent)
         context = AttemptContext(self._ports, self._rules, line, self._staff.render)
         started = LiveAttempt(run.item, run.attempt, stage.name, brief.agent, position.started_at, brief.home)
         self.live.started(started)
