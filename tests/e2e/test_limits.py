@@ -1,0 +1,155 @@
+"""Time, money, attempts and parallel slots, with the installed command."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if sys.platform == "win32":
+    pytest.skip("Windows has no sessions", allow_module_level=True)
+
+
+if TYPE_CHECKING:
+    from whilly.testing.workshop import Ended, Workshop
+
+SLOW = "$ sleep 600"
+
+
+def count_overlap(log: list[str]) -> int:
+    """How many agents were at work at the same time, at most."""
+    now, most = 0, 0
+    for line in log:
+        now += 1 if line.startswith("start ") else -1
+        most = max(most, now)
+    return most
+
+
+def reasons(ended: Ended) -> dict[str, str]:
+    return {name: task["reason"] for name, task in ended.tasks.items()}
+
+
+def test_3_the_time_of_the_run_is_over_within_seconds_over_all_plans(shop: Workshop) -> None:
+    shop.plan({"id": "A", "description": f"$ echo half > half.txt\n{SLOW}"}, {"id": "B", "dependencies": ["A"]})
+    shop.plan({"id": "C", "description": SLOW}, name=".planning/more-tasks.json", project="more")
+    ended = shop.run("run", "--all", "--timeout", "3")
+    assert (ended.code, shop.processes()) == (3, [])
+    assert [complete["exit_code"] for complete in ended.objects("complete")] == [3, 3]
+    # From the beginning of the work to its end; a busy machine takes longer to start Python than to do this.
+    assert ended.objects("complete")[0]["elapsed_sec"] < 3 + 6
+    assert shop.log() == ["start A execute"]
+    assert [ref for ref in shop.repository.refs() if ref.startswith("refs/whilly/wip/")] != []
+
+
+def test_2_the_money_is_spent_and_work_goes_on_when_there_is_more(shop: Workshop) -> None:
+    shop.settings('[agent]\nname = "paid"\nreservation_usd = 0.5\n')
+    once = f"$ if mkdir $WORLD/C; then until grep -q 'end B' $LOG; do sleep 0.02; done; {SLOW[2:]}; fi"
+    shop.plan(
+        {"id": "A"},
+        {"id": "B", "dependencies": ["A"]},
+        {"id": "C", "agent": "sh", "description": f"{once}\n$ echo C > C.txt"},
+        {"id": "D", "dependencies": ["B"]},
+        {"id": "E", "dependencies": ["D"]},
+    )
+    ended = shop.run("run", "--budget", "1")
+    assert (ended.code, ended.complete["stop"], ended.complete["cost_usd"]) == (2, "budget", 1.0)
+    # What was paid for is checked and integrated, what would cost more is ended.
+    assert ended.statuses == {"A": "done", "B": "done", "C": "in_progress", "D": "pending", "E": "pending"}
+    assert shop.processes() == []
+    assert len(ended.objects("budget_warning")) == 1
+    again = shop.run("run", "--budget", "1.2")
+    assert (again.code, again.complete["cost_usd"], again.statuses["D"]) == (2, 1.5, "done")
+    last = shop.run("run", "--budget", "2")
+    assert (last.code, last.complete["cost_usd"]) == (0, 2.0), last.err
+
+
+def test_a_cost_that_nobody_knows_counts_as_its_reservation(shop: Workshop) -> None:
+    shop.settings('[agent]\nreservation_usd = 0.4\n[agents.sh]\ncost = "unknown"\n')
+    shop.plan({"id": "A"}, {"id": "B"}, {"id": "C"})
+    ended = shop.run("run", "--parallel", "1", "--budget", "0.8")
+    assert (ended.code, ended.complete["cost_usd"]) == (2, 0.8)
+    assert sorted(ended.statuses.values()) == ["done", "done", "pending"]
+
+
+@pytest.mark.parametrize("agent", ["sh", "demo"])
+def test_an_agent_that_costs_nothing_needs_no_budget(shop: Workshop, agent: str) -> None:
+    together = '$ until [ "$(grep -c start $LOG)" = 3 ]; do sleep 0.02; done\n$ echo $item > $item.txt'
+    shop.plan(*({"id": name, "description": together} for name in "ABC"))
+    ended = shop.run("run", "--budget", "0.01", "--agent", agent)
+    assert (ended.code, ended.complete["cost_usd"], ended.objects("budget_warning")) == (0, 0.0, [])
+
+
+def test_no_more_attempts_start_than_are_allowed_over_all_plans(shop: Workshop) -> None:
+    shop.plan({"id": "A"}, {"id": "B", "dependencies": ["A"]})
+    shop.plan({"id": "C"}, {"id": "D"}, name=".planning/more-tasks.json", project="more")
+    ended = shop.run("run", "--all", "--max-iterations", "3", "--parallel", "1")
+    assert ended.code == 1
+    assert [line for line in shop.log() if line.startswith("start")] == [f"start {name} execute" for name in "ABC"]
+    assert ended.complete["done"] == 1
+    again = shop.run("run", "--all")
+    assert again.code == 0, again.err
+
+
+@pytest.mark.parametrize("tries", [1, 2])
+def test_a_stage_is_tried_as_often_as_was_said(shop: Workshop, tries: int) -> None:
+    shop.plan({"id": "A", "description": "$ exit 3"})
+    ended = shop.run("run", "--max-attempts", str(tries))
+    assert ended.code == 1
+    assert shop.log() == ["start A execute"] * tries
+
+
+def test_one_at_a_time_is_one_at_a_time_and_in_the_order_of_the_plan(shop: Workshop) -> None:
+    shop.plan({"id": "A"}, {"id": "B", "priority": "critical"}, {"id": "C"})
+    assert shop.run("run", "--parallel", "1").code == 0
+    assert [line.split()[1] for line in shop.log()] == ["B", "B", "A", "A", "C", "C"]
+
+
+def test_a_free_slot_is_taken_at_once(shop: Workshop) -> None:
+    """A is at work all the time; the others take the two slots that are left, one after the other."""
+    until = "$ until grep -q 'end E execute' $LOG; do sleep 0.02; done\n$ echo A > A.txt"
+    shop.plan({"id": "A", "description": until}, *({"id": name} for name in "BCDE"))
+    ended = shop.run("run", "--parallel", "3")
+    assert ended.code == 0
+    assert shop.log()[-1] == "end A execute"
+    assert 2 <= count_overlap(shop.log()) <= 3
+
+
+def test_what_claims_the_same_files_is_never_at_work_together(shop: Workshop) -> None:
+    shop.plan(
+        {"id": "A", "key_files": ["src/"], "description": "$ mkdir -p src; sleep 0.3; echo A > src/a.txt"},
+        {"id": "B", "key_files": ["src/b.txt"], "description": "$ mkdir -p src; echo B > src/b.txt"},
+        {"id": "C", "key_files": ["./src/../src/*.txt"], "description": "$ mkdir -p src; echo C > src/c.txt"},
+        {"id": "D", "key_files": ["other.txt"], "description": "$ sleep 0.3; echo D > other.txt"},
+    )
+    assert shop.run("run", "--parallel", "4").code == 0
+    assert count_overlap([line for line in shop.log() if line.split()[1] != "D"]) == 1
+    assert count_overlap(shop.log()) == 2
+
+
+def test_the_time_of_an_attempt_is_over(shop: Workshop) -> None:
+    shop.settings("[agent]\nattempt_timeout_s = 1\ngrace_s = 0.2\n[run]\nmax_attempts = 1\n")
+    shop.plan({"id": "A", "description": f"$ trap '' TERM\n{SLOW}"})
+    ended = shop.run("run")
+    assert (ended.code, shop.processes()) == (1, [])
+    assert "timed_out" in ended.tasks["A"]["reason"]
+
+
+def test_an_agent_that_is_silent_is_stalled(shop: Workshop) -> None:
+    shop.settings("[agent]\nfirst_output_s = 1\nstall_s = 1.5\n[run]\nmax_attempts = 1\n")
+    shop.plan({"id": "A", "description": SLOW}, {"id": "B", "description": f"$ echo thinking\n{SLOW}"})
+    ended = shop.run("run")
+    assert (ended.code, shop.processes()) == (1, [])
+    assert "no first output for 1 s" in ended.tasks["A"]["reason"]
+    assert "no output for 1 s" in ended.tasks["B"]["reason"]
+
+
+def test_turns_model_and_variables_reach_the_agent(shop: Workshop) -> None:
+    told = "echo $TOKENS$SECRETS {model} {max_turns} > told.txt; echo '<promise>COMPLETE</promise>'"
+    line = f'argv = ["sh", "-c", "{told}"]'
+    shop.settings(f'[agent]\nname = "told"\nmodel = "big"\nmax_turns = 7\nenv_pass = ["TOK*"]\n[agents.told]\n{line}\n')
+    shop.plan({"id": "A"}, {"id": "B", "model": "small", "dependencies": ["A"]})
+    ended = shop.run("run", TOKENS="t0", SECRETS="s0")
+    assert ended.code == 0, ended.err
+    shown = [shop.repository.git("show", f"whilly/shop{up}:told.txt") for up in ("~1", "")]
+    assert shown == ["t0 big 7", "t0 small 7"]
