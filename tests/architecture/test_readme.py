@@ -40,7 +40,7 @@ def test_every_command_and_option_that_it_names_exists(readme: str) -> None:
     for name, rest in named:
         command = whilly.get_command(context, name)
         known = [name for part in command.params for name in part.opts] if command else []
-        nested = command.get_command(context, rest.split()[0]) if isinstance(command, click.Group) else None
+        nested = command.get_command(context, rest.split()[0]) if isinstance(command, click.Group) and rest else None
         known += [name for part in nested.params for name in part.opts] if nested else []
         unknown += [f"{name} {word}" for word in re.findall(r"--[\w-]+", rest) if word not in known]
         unknown += [] if command else [name]

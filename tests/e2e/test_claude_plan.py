@@ -91,7 +91,7 @@ def whilly(repository: ScratchRepository, test_environment: Mapping[str, str]) -
 
 def statuses(whilly: Callable[..., Ended]) -> dict[str, str]:
     report = json.loads(whilly("report", "--format", "json").out)
-    return {item["task_id"]: item["status"] for item in report["tasks"]}
+    return {item["id"]: item["status"] for item in report["items"]}
 
 
 def test_every_way_that_a_task_can_go(
@@ -150,13 +150,13 @@ def test_what_it_says_afterwards_is_true(
         ended = whilly("run", "--headless", ANTHROPIC_BASE_URL=model.url, ANTHROPIC_API_KEY="test-key")
     assert ended.code == 0, ended.err
     report = json.loads(whilly("report", "--format", "json").out)
-    items = {item["task_id"]: item for item in report["tasks"]}
+    items = {item["id"]: item for item in report["items"]}
     assert {name: item["cost_usd"] for name, item in items.items()} == {
         "A": pytest.approx(2 * TURN_USD),
         "B": pytest.approx(4 * TURN_USD),
         "D": pytest.approx(2 * TURN_USD),
     }
-    assert items["D"]["outside_key_files"] == ["stray.txt"]
+    assert items["D"]["outside_claims"] == ["stray.txt"]
     complete = json.loads(ended.out.splitlines()[-1])
     assert (complete["event"], complete["exit_code"]) == ("complete", 0)
     assert complete["cost_usd"] == pytest.approx(8 * TURN_USD)
