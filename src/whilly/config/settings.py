@@ -173,7 +173,6 @@ Command = Annotated[CommandTable, BeforeValidator(command_table)]
 class ProfileSettings(Section):
     """How this repository is set up and checked. A command is text, or a table `{run = "…", accept = [0, 5]}`."""
 
-    name: str = Field(default="", description="What the repository is, for people: `python`, `node+make`.")
     setup: tuple[Command, ...] = Field(
         default=(), description="Commands that make a clean checkout ready for the checks."
     )
@@ -203,7 +202,7 @@ class ProfileSettings(Section):
 
 
 class StorageSettings(Section):
-    """Where the ledger is, and for how long what has ended is kept."""
+    """Where the ledger is."""
 
     database_url: str = Field(
         default="",
@@ -212,9 +211,6 @@ class StorageSettings(Section):
             "The ledger's database: `sqlite:///…`, `postgresql://…`, or a secret reference to one; "
             "empty is `.whilly/whilly.db` in the repository."
         ),
-    )
-    keep_days: int = Field(
-        default=30, ge=0, description="Days that the files of ended attempts are kept; 0 is for ever."
     )
 
 

@@ -85,7 +85,7 @@ NO_EFFECT: Final[Mapping[str, str]] = MappingProxyType(
         "PR_ON_DONE": _LATER,
         "DECOMPOSE_THRESHOLD": _LATER,
         "LOG_LEVEL": _STATE,
-        "MAX_LOG_DIR_SIZE_GB": "`storage.keep_days` says how long logs are kept",
+        "MAX_LOG_DIR_SIZE_GB": "what attempts left is in `.whilly/attempts`; remove what you do not need",
         "MAX_TASKS": "`run.max_iterations` limits the attempts of a run",
         "REPO": "it belonged to the predecessor's scripts",
         "LABEL": "it belonged to the predecessor's scripts",

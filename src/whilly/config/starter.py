@@ -35,7 +35,6 @@ def detected_values(base_branch: str, profile: Profile) -> list[tuple[Leaf, obje
     """The settings that are read from a repository, as the model holds them."""
     values: dict[str, object] = {
         "repository.base_branch": base_branch,
-        "profile.name": profile.name,
         "profile.setup": _tables(profile.setup),
         "profile.verify": _tables(profile.verify),
         "profile.repair_verify": _tables(profile.repair_verify),
@@ -52,6 +51,8 @@ def render_starter(base_branch: str, profile: Profile) -> str:
     ]
     for section in ("repository", "run", "agent", "profile"):
         lines += ["", f"[{section}]"]
+        if section == "profile" and profile.name:
+            lines.append(f"# Found here: {profile.name}.")
         for key in (*detected, *_SHOWN):
             if key.startswith(f"{section}."):
                 lines += _explain(_require(key))

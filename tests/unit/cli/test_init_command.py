@@ -70,7 +70,6 @@ def test_it_writes_settings_that_can_be_loaded_and_say_what_was_detected(run: Ru
     assert (code, err) == (0, "")
     settings = settings_of(folder).settings
     assert settings.repository.base_branch == "dévelop"
-    assert settings.profile.name == "python"
     assert [(command.run, command.accept) for command in settings.profile.verify] == [
         (".venv/bin/python -m pytest -q", (0, 5))
     ]

@@ -1,0 +1,111 @@
+"""Every setting of a run reaches the part that obeys it; what the parts do with it is shown by their own tests."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from whilly.application.choose_target import choose_target
+from whilly.bootstrap import Project, pass_by, rules
+from whilly.cli.work.preflight import default_agent, require_repository
+from whilly.config.layers import Sources, combine
+from whilly.domain.change import CheckCommand
+from whilly.domain.ids import AttemptId
+from whilly.testing.scratch import ScratchRepository
+from whilly.tui.choose import Style, fitting_style
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from whilly.domain.flow.brief import Profile, SessionLimits
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> ScratchRepository:
+    return ScratchRepository.make(tmp_path)
+
+
+@pytest.fixture
+def project(scratch: ScratchRepository, test_environment: Mapping[str, str]) -> Callable[..., Project]:
+    def make(**settings: object) -> Project:
+        flags = {key.replace("__", "."): value for key, value in settings.items()}
+        environ = {"PATH": test_environment["PATH"], "HOME": str(scratch.home), "SECRET_WORD": "opensesame"}
+        loaded = combine(Sources(scratch.root, scratch.home / "config.toml", environ, flags))
+        return Project(scratch.root, loaded, pass_by)
+
+    return make
+
+
+def check(project: Project, command: str) -> tuple[bool, str]:
+    report = asyncio.run(project.ports().checks.run(AttemptId("r/1"), str(project.root), [CheckCommand(run=command)]))
+    return report.failure is None, report.failure.summary if report.failure else ""
+
+
+def target(project: Project) -> tuple[str, str]:
+    base = asyncio.run(require_repository(project))
+    wanted, aside = project.settings.repository.target, f"{project.settings.repository.branch_prefix}plan"
+    branches = asyncio.run(choose_target(project.repository, base, wanted, aside))
+    return branches.base, branches.target
+
+
+def limits(project: Project) -> SessionLimits:
+    return rules(project.settings).limits
+
+
+def profile(project: Project) -> Profile:
+    return rules(project.settings).profile
+
+
+def style(project: Project) -> Style:
+    class Terminal:
+        def isatty(self) -> bool:
+            return True
+
+    return fitting_style(Terminal(), is_headless=project.settings.run.headless)  # type: ignore[arg-type]  # all it asks for
+
+
+EFFECTS: list[tuple[str, object, Callable[[Project], Any], Any]] = [
+    ("run.max_attempts", 7, lambda p: p.pipelines["solo"].stages["execute"].attempts, 7),
+    ("run.headless", True, style, Style.JSON),
+    ("agent.name", "demo", default_agent, "demo"),
+    ("agent.model", "opus", lambda p: p._staff().default_model, "opus"),
+    ("agent.attempt_timeout_s", 9, lambda p: limits(p).attempt, timedelta(seconds=9)),
+    ("agent.first_output_s", 9, lambda p: limits(p).first_output, timedelta(seconds=9)),
+    ("agent.stall_s", 9, lambda p: limits(p).silence, timedelta(seconds=9)),
+    ("agent.grace_s", 9, lambda p: limits(p).grace, timedelta(seconds=9)),
+    ("agent.reservation_usd", "2.5", lambda p: p._staff().reservation, Decimal("2.5")),
+    ("agent.max_turns", 9, lambda p: limits(p).max_turns, 9),
+    ("agent.env_pass", ["SECRET_WORD"], lambda p: "opensesame" in str(vars(p.agents["claude"])["_env"].values()), True),
+    ("repository.branch_prefix", "robots/", lambda p: target(p)[1], "robots/plan"),
+    ("repository.target", "elsewhere", lambda p: target(p)[1], "elsewhere"),
+    ("repository.base_branch", "trunk", lambda p: target(p)[0], "trunk"),
+    ("profile.setup", ["make"], lambda p: [c.run for c in profile(p).setup], ["make"]),
+    ("profile.verify", ["make"], lambda p: [c.run for c in profile(p).verify], ["make"]),
+    ("profile.repair_verify", ["make"], lambda p: [c.run for c in profile(p).repair_verify], ["make"]),
+    ("profile.allowed_paths", ["src"], lambda p: profile(p).allowed_paths, ("src",)),
+    ("profile.forbidden_paths", ["src"], lambda p: profile(p).forbidden_paths, ("src",)),
+    ("profile.check_timeout_s", 0.2, lambda p: check(p, "sleep 5")[0], False),
+    ("profile.env_pass", ["SECRET_WORD"], lambda p: check(p, 'test "$SECRET_WORD" = opensesame')[0], True),
+    ("storage.database_url", "sqlite:////tmp/other.db", lambda p: p.database_url, "sqlite:////tmp/other.db"),
+]
+
+
+@pytest.mark.parametrize(("key", "value", "look", "expected"), EFFECTS, ids=[effect[0] for effect in EFFECTS])
+def test_each_setting_changes_what_a_run_is_made_of(
+    project: Callable[..., Project],
+    scratch: ScratchRepository,
+    key: str,
+    value: object,
+    look: Callable[[Project], Any],
+    expected: object,
+) -> None:
+    scratch.git("branch", "trunk")
+    quick = {} if key == "profile.check_timeout_s" else {"profile__check_timeout_s": 20.0}
+    assert look(project(**quick, **{key.replace(".", "__"): value})) == expected
+    if key != "profile.check_timeout_s":
+        assert look(project(**quick)) != expected
