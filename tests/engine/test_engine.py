@@ -11,14 +11,14 @@ from whilly.domain.attempt import Outcome
 from whilly.domain.errors import NotFound, Unavailable
 from whilly.domain.flow.plan_run import Limits, PlanPhase, StopReason
 from whilly.domain.session import Exit
-from whilly.testing.world import Scene, hang, item, say
+from whilly.testing.world import MAIN, hang, item, say, work
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from whilly.adapters.memory.sessions import Play
     from whilly.testing.office import Office
-    from whilly.testing.world import World
+    from whilly.testing.world import Scene, World
 
 ONCE = ["execute completed", "verify completed", "integrate completed"]
 NO_GAPS = "attempts are numbered without gaps and each has one outcome"
@@ -254,3 +254,59 @@ def test_an_agent_that_nobody_knows_fails_its_item_only(office: Office) -> None:
     office.run()
     assert office.records.statuses() == {"A": "failed", "B": "done"}
     hold_invariants(office)
+
+
+def test_a_workspace_that_somebody_removed_costs_a_try(office: Office, world: World) -> None:
+    def vanish(scene: Scene) -> Play:
+        world.workspace._trees.clear()
+        return work(scene)
+
+    world.scripts["A", 1] = vanish
+    office.import_items(item("A"))
+    office.run()
+    first, *_ = office.records.attempts("A")
+    assert first.result is not None
+    assert first.result.outcome is Outcome.CRASHED
+    assert "could not be saved" in first.result.reason
+    # What the session cost is known all the same.
+    assert (first.cost, first.basis) == (Decimal("0.10"), "reported")
+    assert office.records.statuses() == {"A": "done"}
+    hold_invariants(office)
+
+
+def test_a_session_that_cannot_be_followed_is_ended(office: Office, world: World) -> None:
+    def confuse(scene: Scene) -> Play:
+        # What is not bytes cannot be read: a fault of ours, while the agent goes on.
+        return replace(hang(scene), output=None)  # type: ignore[arg-type]  # that is the point
+
+    world.scripts["A", 1] = confuse
+    office.import_items(item("A"))
+    office.run()
+    assert office.records.story("A")[0] == "execute crashed"
+    assert world.sessions._sessions[office.records.home("A", 1)].exit.cause == "stopped"
+    assert office.records.statuses() == {"A": "done"}
+
+
+def test_a_target_that_is_gone_is_waited_for_within_limits(office: Office, world: World) -> None:
+    office.import_items(item("A"))
+    main = world.history.refs.pop(MAIN)
+    office.begin()
+    office.wait(lambda: office.records.story("A") == ["execute unavailable"])
+    world.history.refs[MAIN] = main
+    world.clock.advance(timedelta(minutes=1))
+    office.finish()
+    assert office.records.statuses() == {"A": "done"}
+
+
+def test_a_stage_that_the_pipeline_has_lost_fails_its_item(open_office: Callable[..., Office], world: World) -> None:
+    world.scripts["A", 1] = hang
+    office = open_office()
+    office.import_items(item("A"))
+    office.begin()
+    office.wait_for_session("A")
+    solo = world.pipelines["solo"]
+    stages = {name: stage for name, stage in solo.stages.items() if name != "execute"}
+    world.pipelines = {"solo": replace(solo, first="verify", stages=stages)}
+    again = open_office()
+    again.run()
+    assert again.records.reason("A") == "pipeline solo has no stage execute any more"

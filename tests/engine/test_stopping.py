@@ -132,6 +132,31 @@ def test_the_time_limit_ends_what_runs_and_what_was_done_is_kept(
     assert again.records.state().stop is None
 
 
+def test_checks_that_hang_end_with_the_run_and_count_for_nothing(
+    open_office: Callable[..., Office], world: World
+) -> None:
+    office = open_office(Limits(parallel=1))
+    office.import_items(item("A", steps=("sleep 3600",)))
+    office.begin()
+    office.wait(lambda: world.checks.asked)
+    office.engine.stop(StopReason.INTERRUPTED)
+    office.finish()
+    (_, verify) = office.records.attempts("A")
+    assert verify.result is not None
+    assert (verify.result.outcome, verify.result.is_deliberate) == (Outcome.INTERRUPTED, True)
+    assert [path for path in world.history.folders if "checkouts" in path] == []
+
+
+def test_checks_of_a_cancelled_item_end(office: Office, world: World) -> None:
+    office.import_items(item("A", steps=("sleep 3600",)))
+    office.begin()
+    office.wait(lambda: world.checks.asked)
+    assert recorder(office).cancel(PLAN, ItemId("A"), "ada") == ""
+    office.finish()
+    assert office.records.statuses() == {"A": "skipped"}
+    assert office.records.story("A") == ["execute completed", "verify cancelled"]
+
+
 def test_no_more_agents_start_than_was_said_but_their_work_is_integrated(
     open_office: Callable[..., Office], world: World
 ) -> None:

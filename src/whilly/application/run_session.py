@@ -37,7 +37,12 @@ async def run_session(brief: Brief, context: AttemptContext) -> AttemptResult:
         failed = await _start(brief, context, agent)
         if failed:
             return failed
-    report, halt = await follow_session(brief.home, agent.reader(), context)
+    try:
+        report, halt = await follow_session(brief.home, agent.reader(), context)
+    except Exception:
+        # This attempt is over, so its agent must not work beside that of the next one.
+        await sessions.stop(brief.home, at_once=True)
+        raise
     result = await _conclude(brief, context, _with_session(report, brief, agent))
     if halt:
         result = replace(result, outcome=halt.outcome, reason=halt.reason, is_deliberate=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 from typing import TYPE_CHECKING, final
 
@@ -24,6 +25,8 @@ _NOT_FOUND = 127
 class MemoryChecks(Checks):
     """Understands `true`, `false`, `exit N`, `echo TEXT`, `test -f PATH` and `grep -q TEXT PATH`, joined by `&&`.
 
+    And `sleep SECONDS`, by itself.
+
     Args:
         folders: the files of every checkout, by its path.
 
@@ -41,6 +44,9 @@ class MemoryChecks(Checks):
         passed: list[str] = []
         for command in commands:
             self.asked.append((attempt, command.run))
+            if command.run.startswith("sleep "):
+                await asyncio.sleep(float(command.run.removeprefix("sleep ")))
+                continue
             code, output = _run_line(command.run, self._folders.get(checkout, {}))
             if code not in command.accept:
                 return CheckReport(tuple(passed), read_failure(command.run, code, output, root=checkout, setup=setup))
