@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from whilly.testing.crash.verdict import Verdict
 
+POWER_CUTS = 0.25
+"""The share of random kills that take the agents with them."""
+
 COLUMNS = ("lost", "doubled", "orphan", "stuck")
 """Kinds of faults that have a column of their own."""
 
@@ -32,7 +35,7 @@ def measure(folder: Path) -> tuple[Mapping[str, int], float]:
 
 
 def sample(counts: Mapping[str, int], seconds: float, number: int, seed: int) -> Iterator[Kill]:
-    """Kills at random: half of them at a later passing of a point, half at any moment.
+    """Kills at random: half of them at a later passing of a point, half at any moment; some twice, some of everything.
 
     Args:
         counts: how often an undisturbed run passes each point.
@@ -44,11 +47,12 @@ def sample(counts: Mapping[str, int], seconds: float, number: int, seed: int) ->
     chance = random.Random(seed)  # noqa: S311  (as above)
     points = sorted(name for name, times in counts.items() if times > 1)
     for each in range(number):
+        times, is_power_cut = chance.choice((1, 1, 2)), chance.random() < POWER_CUTS
         if each % 2:
-            yield Kill("", 0, after=chance.uniform(0.5, 0.5 + seconds))
+            yield Kill("", 0, chance.uniform(0.5, 0.5 + seconds), times, is_power_cut)
         else:
             point = chance.choice(points)
-            yield Kill(point, chance.randint(2, counts[point]))
+            yield Kill(point, chance.randint(2, counts[point]), times=times, is_power_cut=is_power_cut)
 
 
 def play(kills: Iterable[Kill], folder: Path, jobs: int) -> Iterator[Verdict]:

@@ -27,15 +27,28 @@ RUN = ("run", "tasks.json", "--headless")
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """Where to kill: at the n-th passing of a point, or after some seconds when there is no point."""
+    """Where to kill: at the n-th passing of a point, or after some seconds when there is no point.
+
+    Attributes:
+        times: how often: the process that goes on is killed as well, until then.
+        is_power_cut: agents and their supervisors die too, as when the machine goes down.
+    """
 
     point: str
     number: int = 1
     after: float = 0.0
+    times: int = 1
+    is_power_cut: bool = False
+
+    @property
+    def fuse(self) -> str:
+        """For the process that is to be killed."""
+        return f"{self.point}:{self.number}"
 
     @override
     def __str__(self) -> str:
-        return f"{self.point}:{self.number}" if self.point else f"after {self.after:.2f} s"
+        told = self.fuse if self.point else f"after {self.after:.2f} s"
+        return told + (f", {self.times} times" if self.times > 1 else "") + (", power cut" * self.is_power_cut)
 
 
 def tell(kill: Kill, folder: Path) -> Verdict:
@@ -51,15 +64,19 @@ def tell(kill: Kill, folder: Path) -> Verdict:
 
 def _work(site: Site, verdict: Verdict, kill: Kill) -> None:
     """A plan is worked on; then it is worked on again."""
-    _die(site, verdict, kill, *RUN)
+    for _ in range(kill.times):
+        _die(site, verdict, kill, *RUN)
+        _cut_power(site, kill)
     _go_on(site, verdict, OUTCOME)
 
 
 def _at_a_moment(site: Site, verdict: Verdict, kill: Kill) -> None:
-    process = site.start(*RUN)
-    time.sleep(kill.after)
-    process.send_signal(signal.SIGKILL)
-    verdict.kills += process.wait() == -signal.SIGKILL
+    for _ in range(kill.times):
+        process = site.start(*RUN)
+        time.sleep(kill.after)
+        process.send_signal(signal.SIGKILL)
+        verdict.kills += process.wait() == -signal.SIGKILL
+        _cut_power(site, kill)
     _go_on(site, verdict, OUTCOME)
 
 
@@ -109,7 +126,7 @@ def _reset(site: Site, verdict: Verdict, kill: Kill) -> None:
 def _refresh(site: Site, verdict: Verdict, kill: Kill) -> None:
     """Somebody cancels an item while Whilly waits for an agent, which Whilly hears of."""
     run = ("run", "slow.json", "--headless")
-    process = site.start(*run, fuse=str(kill))
+    process = site.start(*run, fuse=kill.fuse)
     deadline = time.monotonic() + LIMIT
     while not site.said("started") and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -132,11 +149,16 @@ _STORIES: Final[Mapping[str, Callable[[Site, Verdict, Kill], None]]] = {
 """For points that working on a plan does not pass; each begins with the name of the point's unit."""
 
 
+def _cut_power(site: Site, kill: Kill) -> None:
+    if kill.is_power_cut:
+        site.leftovers(patience=0)
+
+
 def _die(site: Site, verdict: Verdict, kill: Kill, *words: str) -> None:
-    code = site.call(*words, fuse=str(kill), limit=LIMIT)
+    code = site.call(*words, fuse=kill.fuse, limit=LIMIT)
     if code == -signal.SIGKILL:
         verdict.kills += 1
-    elif kill.number == 1:
+    elif kill.number == 1 and not verdict.kills:
         verdict.faults.append(Fault("stuck", f"{kill} was never passed: exit code {code}"))
 
 
