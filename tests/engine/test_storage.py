@@ -26,7 +26,8 @@ from whilly.domain.ids import ItemId, PlanId, RunId
 from whilly.domain.plan import Plan
 from whilly.domain.work_item import ItemStatus, Priority
 from whilly.engine import codec, names
-from whilly.engine.database import REVISION, is_current, migrate, open_database, upgrade
+from whilly.engine.database import REVISION, is_current, migrate, open_database, snapshot, upgrade
+from whilly.engine.ledger import Ledger
 from whilly.engine.tables import metadata
 from whilly.testing.office import PLAN
 from whilly.testing.world import Scene, item, say
@@ -115,6 +116,39 @@ def test_a_ledger_is_made_once_and_then_left_alone(blank: Callable[[str], sa.Eng
     before = describe(database)
     migrate(database)
     assert describe(database) == before
+
+
+@pytest.mark.parametrize("how", [migrate, upgrade])
+def test_a_ledger_that_was_half_made_is_made_anew(
+    blank: Callable[[str], sa.Engine], how: Callable[[sa.Engine], None]
+) -> None:
+    for statements in (1, 4, 9):
+        database = blank(f"half{statements}")
+        made = iter(range(statements))
+
+        def fall(*told: Any, made: Iterator[int] = made) -> None:  # noqa: ANN401  (SQLAlchemy's arguments)
+            if "CREATE" in told[2] and next(made, None) is None:
+                message = "killed here"
+                raise RuntimeError(message)
+
+        sa.event.listen(database, "before_cursor_execute", fall)
+        with pytest.raises(RuntimeError, match="killed here"):
+            how(database)
+        sa.event.remove(database, "before_cursor_execute", fall)
+        assert sa.inspect(database).get_table_names() == []
+        migrate(database)
+        assert is_current(database)
+
+
+def test_reads_within_a_snapshot_see_one_moment(office: Office, world: World) -> None:
+    office.import_items(item("A"))
+    versions = sa.select(sa.func.sum(metadata.tables["plans"].c.version))
+    with snapshot(office.database) as tx:
+        before = tx.scalar(versions)
+        Ledger(office.database, world.clock, world.pipelines, None, world.passed.append).refresh(PLAN)
+        assert tx.scalar(versions) == before
+    with snapshot(office.database) as tx:
+        assert tx.scalar(versions) == before + 1
 
 
 def test_a_ledger_of_a_newer_whilly_is_refused_with_what_to_do(blank: Callable[[str], sa.Engine]) -> None:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from whilly.domain.errors import ConfigError, Unavailable
 from whilly.engine.sqlite.binding import sqlite_module
 from whilly.engine.tables import metadata
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SCHEMA_LOCK = 0x5748494C4C59
+"""Name of the lock that a PostgreSQL server gives to who changes the schema."""
 
 REVISION = "0001"
 """The schema that this code reads and writes; the newest file in `migrations/versions`."""
@@ -39,6 +46,27 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401  (
         connection.execute(f"PRAGMA {pragma}").close()
 
 
+@contextmanager
+def snapshot(engine: sa.Engine) -> Iterator[sa.Connection]:
+    """A connection whose reads all see the same moment, whatever others commit meanwhile."""
+    with engine.connect() as tx:
+        if engine.dialect.name == "sqlite":
+            tx.exec_driver_sql("BEGIN")
+            yield tx
+        else:
+            yield tx.execution_options(isolation_level="REPEATABLE READ")
+
+
+@contextmanager
+def _changing(engine: sa.Engine) -> Iterator[sa.Connection]:
+    """A transaction in which the schema is changed, by nobody else at the same time: all of it or nothing."""
+    with engine.begin() as tx:
+        # Python's binding of SQLite begins a transaction for changes of rows, not of tables.
+        alone = "BEGIN IMMEDIATE" if engine.dialect.name == "sqlite" else f"SELECT pg_advisory_xact_lock({SCHEMA_LOCK})"
+        tx.exec_driver_sql(alone)
+        yield tx
+
+
 def is_current(engine: sa.Engine) -> bool:
     """Whether the ledger's schema is the one that this code uses."""
     try:
@@ -51,7 +79,7 @@ def is_current(engine: sa.Engine) -> bool:
 def _is_made_afresh(engine: sa.Engine) -> bool:
     """Make a new ledger as the last migration leaves it; a test holds the two equal."""
     try:
-        with engine.begin() as tx:
+        with _changing(engine) as tx:
             if sa.inspect(tx).has_table("plans"):
                 return False
             metadata.create_all(tx)
@@ -89,7 +117,7 @@ def upgrade(engine: sa.Engine) -> None:
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
     try:
-        with engine.begin() as tx:
+        with _changing(engine) as tx:
             config.attributes["connection"] = tx
             command.upgrade(config, "head")
     except CommandError as error:
@@ -100,4 +128,4 @@ def upgrade(engine: sa.Engine) -> None:
         raise Unavailable(message, remedy="check the disk, the permissions and storage.database_url") from error
 
 
-__all__ = ["is_current", "metadata", "migrate", "open_database"]
+__all__ = ["is_current", "metadata", "migrate", "open_database", "snapshot"]

@@ -56,8 +56,9 @@ class Dispatch:
 
         A queue that is there at launch is served at once; one made later only when queues are next looked for.
         """
-        schema = None if self._database.dialect.name == "sqlite" else "dbos"
-        if not sa.inspect(self._database).has_table("workflow_status", schema=schema):
+        is_sqlite = self._database.dialect.name == "sqlite"
+        # There all tables are made in one transaction; elsewhere somebody may have been killed between two of them.
+        if not is_sqlite or not sa.inspect(self._database).has_table("workflow_status"):
             self._make_tables()
         self._client.register_queue(names.RUNS_QUEUE, polling_interval_sec=POLL_SECONDS)
 

@@ -18,6 +18,7 @@ from whilly.domain.ids import ItemId, PlanId
 from whilly.domain.schedule import Frontier, WaitsForSlot
 from whilly.domain.work_item import ItemStatus, WorkItem
 from whilly.engine import codec
+from whilly.engine.database import snapshot
 from whilly.engine.tables import attempts, events, plans, runs, spend, work_items
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ class Observer:
     def _read_standing(self) -> Progress:
         definition = self._reading.definition(self._plan)
         items = {item.id: item for item in definition.items}
-        with self._database.connect() as tx:
+        with snapshot(self._database) as tx:
             row = tx.execute(sa.select(plans).where(plans.c.id == self._plan)).one()
             state = codec.load(PlanRun, row.state)
             work = self._read_work(tx)

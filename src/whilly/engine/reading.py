@@ -22,6 +22,7 @@ from whilly.domain.ids import CommitId, ItemId, PlanId, RunId
 from whilly.domain.plan import Plan
 from whilly.domain.work_item import ItemStatus, WorkItem
 from whilly.engine import codec
+from whilly.engine.database import snapshot
 from whilly.engine.tables import attempts, events, plans, runs, spend, work_items
 
 IN_ONE_QUERY = 500
@@ -147,7 +148,7 @@ class Reading:
             .join(plans)
             .where(runs.c.id == run_id)
         )
-        with self._database.connect() as tx:
+        with snapshot(self._database) as tx:
             row = tx.execute(query).one_or_none()
             if row is None:
                 message = f"run {run_id} is not in the ledger"
@@ -180,7 +181,7 @@ class Reading:
         query = sa.select(*columns).outerjoin(runs, work_items.c.run == runs.c.id).where(work_items.c.plan == plan)
         if item is not None:
             query = query.where(work_items.c.id == item)
-        with self._database.connect() as tx:
+        with snapshot(self._database) as tx:
             of = self._definition(tx, plan)
             return [
                 ItemRow(
@@ -208,7 +209,7 @@ class Reading:
         query = sa.select(events).where((events.c.plan == plan) & (events.c.id > after)).order_by(events.c.id)
         if item is not None:
             query = query.where(events.c.item == item)
-        with self._database.connect() as tx:
+        with snapshot(self._database) as tx:
             rows = list(tx.execute(query))
             numbers = {row.id: _attempt_number(row) for row in rows}
             stages = self._stages(tx, [row.run for row in rows if numbers[row.id]])
@@ -229,7 +230,7 @@ class Reading:
 
     def glance(self, plan: PlanId, driven: Collection[RunId]) -> Glance:
         """Where the plan stands, and which of the runs that are being driven have ended."""
-        with self._database.connect() as tx:
+        with snapshot(self._database) as tx:
             row = tx.execute(sa.select(plans.c.state, plans.c.version).where(plans.c.id == plan)).one()
             gone = sa.select(runs.c.id).where(runs.c.id.in_(list(driven)) & (runs.c.phase == Phase.ENDED))
             ended = tuple(RunId(name) for name in tx.scalars(gone)) if driven else ()
