@@ -87,8 +87,9 @@ class Project:
     def database_url(self) -> str:
         """Where the ledger is."""
         from whilly.config.secrets import ReferencedSecrets, reference_or_text  # noqa: PLC0415  (seldom needed)
+        from whilly.engine.sqlite.address import sqlite_url  # noqa: PLC0415  (costs 0.2 s)
 
-        wanted = self.settings.storage.database_url or f"sqlite:///{self.state / 'whilly.db'}"
+        wanted = self.settings.storage.database_url or sqlite_url(self.state / "whilly.db")
         return reference_or_text(wanted, ReferencedSecrets(self.loaded.environment))
 
     @property
@@ -318,8 +319,8 @@ def rules(settings: Settings) -> Rules:
             setup=profile.commands("setup"),
             verify=profile.commands("verify"),
             repair_verify=profile.commands("repair_verify"),
-            allowed_paths=profile.allowed_paths,
-            forbidden_paths=profile.forbidden_paths,
+            allowed_paths=profile.paths("allowed_paths"),
+            forbidden_paths=profile.paths("forbidden_paths"),
         ),
         limits=limits,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
@@ -14,9 +13,12 @@ from whilly.domain.work_item import ItemStatus
 from whilly.engine import codec
 from whilly.engine.database import REVISION, open_database
 from whilly.engine.reading import Reading
+from whilly.engine.sqlite.address import find_file
 from whilly.engine.tables import runs
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from whilly.application.telling.rows import PlanRow
 
 MAX_CHECKED = 64 * 1024 * 1024
@@ -46,7 +48,7 @@ def survey_ledger(url: str) -> Survey:
 
 
 def _survey(engine: sa.Engine) -> Survey:
-    path = _sqlite_file(engine)
+    path = find_file(engine.url)
     if path is not None and not path.exists():
         return Survey(LedgerState.ABSENT)
     if path is not None and path.stat().st_size == 0:
@@ -69,11 +71,6 @@ def _explain(fault: str, revision: str) -> Survey:
         return Survey(LedgerState.OUTDATED, "it has no tables yet")
     state = LedgerState.OUTDATED if revision < REVISION else LedgerState.NEWER
     return Survey(state, f"its schema is {revision}, this version has {REVISION}")
-
-
-def _sqlite_file(engine: sa.Engine) -> Path | None:
-    is_file = engine.dialect.name == "sqlite" and engine.url.database not in {None, "", ":memory:"}
-    return Path(str(engine.url.database)) if is_file else None
 
 
 def _find_damage(tx: sa.Connection, path: Path | None) -> str:
