@@ -120,7 +120,8 @@ async def _look_for_a_repair(
     """A repair that changed nothing leaves the same failure; there is no need to run the checks to know."""
     if result.commit is None or await context.ports.repository.changed_paths(before, result.commit):
         return result
-    reason = "it claims that the failure is mended, but changed nothing"
+    failure = f"{brief.run.evidence.summary}; " if brief.run.evidence else ""
+    reason = f"{failure}the agent claims that it is mended, but changed nothing"
     return replace(result, outcome=Outcome.REJECTED, reason=reason, evidence=brief.run.evidence)
 
 
