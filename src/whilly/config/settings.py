@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from whilly.config.values import checked_branch, checked_path, checked_reference, command_table
 from whilly.domain.change import CheckCommand
+from whilly.domain.claims import Refused, normalize
 
 Seconds = Annotated[float, Field(ge=0, le=10**9, allow_inf_nan=False)]
 Dollars = Annotated[Decimal, Field(ge=0, le=10**9, allow_inf_nan=False)]
@@ -199,6 +200,11 @@ class ProfileSettings(Section):
         table: tuple[CommandTable, ...] = getattr(self, kind)
         as_kind = "setup" if kind == "setup" else "verify"
         return tuple(CheckCommand(run=entry.run, accept=entry.accept, kind=as_kind) for entry in table)
+
+    def paths(self, kind: Literal["allowed_paths", "forbidden_paths"]) -> tuple[str, ...]:
+        """The paths of one kind, in the one spelling that changed paths are held against."""
+        paths: tuple[str, ...] = getattr(self, kind)
+        return tuple(normal for path in paths if not isinstance(normal := normalize(path), Refused))
 
 
 class StorageSettings(Section):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath, PureWindowsPath
+
+from whilly.domain.claims import Refused, normalize
 
 _REFERENCE = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*|keyring:[^/\s]+(/[^\s]+)?|file:.+")
 # The rules of git-check-ref-format that people run into.
@@ -43,12 +44,12 @@ def checked_path(value: str) -> str:
     """A path or glob inside the repository, unchanged.
 
     Raises:
-        ValueError: it is empty, absolute or leads out of the repository.
+        ValueError: it is empty, absolute, leads out of the repository or cannot be understood.
     """
-    is_absolute = PurePosixPath(value).is_absolute() or bool(PureWindowsPath(value).drive)
-    if not value.strip() or is_absolute or ".." in PurePosixPath(value).parts or "\0" in value:
-        message = "must be a path inside the repository, relative to its root"
-        raise ValueError(message)
+    normal = normalize(value)
+    if isinstance(normal, Refused):
+        message = f"must be a path inside the repository, relative to its root; this one {normal.reason}"
+        raise ValueError(message)  # noqa: TRY004  (pydantic's protocol: a refusal, whatever its kind)
     return value
 
 
