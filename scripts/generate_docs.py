@@ -81,8 +81,8 @@ def render_setting(leaf: Leaf) -> str:
     others += ["CLAUDE_BIN (claude)"] if leaf.key == "agents.NAME.program" else []
     others += ["WHILLY_CLAUDE_SAFE (claude)"] if leaf.key == "agents.NAME.safe" else []
     spelled = ", ".join(f"`{name}`" for name in [*flags, variable(leaf.key), *flat, *others])
-    default = "" if leaf.entry else f"`{render_value(leaf.default())}`"
-    default = "the agent's own" if leaf.path[0] == "agents" else default
+    named = {"agents": "the agent's own", "prices": "the packaged price"}
+    default = named.get(leaf.path[0]) or ("" if leaf.entry else f"`{render_value(leaf.default())}`")
     cells = [f"`{leaf.key}`", leaf.expected, default, spelled, leaf.info.description or ""]
     return render_row(*cells)
 

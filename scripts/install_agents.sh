@@ -1,17 +1,22 @@
 #!/usr/bin/env bash
-# Installs what the tests with real agent CLIs need: the scripted model server into .agents/, Claude Code into .venv.
-# Run again, it only does what is missing. Needs Node.js 20.15 or later with npm for the model server.
+# Installs what the tests with real agent CLIs need: the scripted model server and the CLIs from npm into .agents/,
+# Claude Code into .venv. Run again, it only does what is missing. Needs Node.js 20.15 or later with npm.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-AIMOCK=1.43.0
-INSTALLED=.agents/node_modules/@copilotkit/aimock/package.json
+# The one place where their versions are; Claude Code's is in the lock file.
+PACKAGES=(
+  "@copilotkit/aimock@1.43.0"
+  "@openai/codex@0.171.0"
+)
+STAMP=.agents/packages.txt
 
 command -v npm >/dev/null || { echo "no npm on PATH → install Node.js 20.15 or later" >&2; exit 1; }
-if ! grep -qs "\"version\": \"$AIMOCK\"" "$INSTALLED"; then
-  # --ignore-scripts: the package needs none, and so none can run.
-  npm install --prefix .agents --no-audit --no-fund --no-save --ignore-scripts --loglevel error "@copilotkit/aimock@$AIMOCK"
+if [ "$(cat "$STAMP" 2>/dev/null)" != "${PACKAGES[*]}" ]; then
+  # --ignore-scripts: no package needs one, and so none can run.
+  npm install --prefix .agents --no-audit --no-fund --no-save --ignore-scripts --loglevel error "${PACKAGES[@]}"
+  echo "${PACKAGES[*]}" >"$STAMP"
 fi
 # Does nothing when the lock file's packages are there already.
 python3 dev.py setup --e2e
-echo "scripted model: $PWD/$(dirname "$INSTALLED")/dist/cli.js"
+echo "installed: ${PACKAGES[*]}"

@@ -198,7 +198,8 @@ class Project:
 
         table = self.settings.agents.get(name)
         changes = table.changes() if table else {}
-        return make_agent(name, changes, self.loaded.environment, self.settings.agent.env_pass)
+        prices = {model: price.rates() for model, price in self.settings.prices.items()}
+        return make_agent(name, changes, self.loaded.environment, self.settings.agent.env_pass, prices)
 
     @cached_property
     def agents(self) -> Mapping[str, Agent]:

@@ -10,6 +10,7 @@ from whilly.adapters.agents import make_agent
 from whilly.adapters.demo.agent import DemoAgent
 from whilly.testing.contracts.agent import SECRET, SECRET_NAME, AgentCase, AgentContract
 from whilly.testing.models.script import Script, say, write
+from whilly.testing.rigs.codex import CodexRig
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -93,4 +94,25 @@ class TestClaudeCode(AgentContract):
             source = {**environ, **claude_home, **service}
             agent = make_agent("claude", {"program": claude_program}, source)
             absent = make_agent("claude", {"program": "no-such-claude"}, source)
+            yield AgentCase(agent, absent, "Do TASK-A, é", "hello.txt", "GO-ON please")
+
+
+class TestCodex(AgentContract):
+    @pytest.fixture
+    def case(
+        self,
+        tmp_path: Path,
+        environ: dict[str, str],
+        codex_program: str,
+        scripted_model: Callable[..., ScriptedModel],
+    ) -> Iterator[AgentCase]:
+        rig = CodexRig()
+        scripts = (
+            Script("TASK-A", (rig.write("hello.txt", "hi\n"), say(f"Done. {MARKER}"))),
+            Script("GO-ON", (say(f"Still done. {MARKER}"),), start=2),
+        )
+        with scripted_model(*scripts) as model:
+            source = {**environ, "HOME": str(tmp_path), **rig.settle(tmp_path, model.url)}
+            agent = make_agent("codex", {"program": codex_program, "model": rig.model}, source)
+            absent = make_agent("codex", {"program": "no-such-codex"}, source)
             yield AgentCase(agent, absent, "Do TASK-A, é", "hello.txt", "GO-ON please")

@@ -6,27 +6,36 @@ import os
 import sys
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from whilly.adapters.command.agent import CommandAgent
 from whilly.adapters.command.descriptor import load_descriptor, parse_descriptor
 from whilly.adapters.command.environment import PASSED, pick_environment
+from whilly.adapters.command.pricing import merge_prices
 from whilly.adapters.demo.agent import DemoAgent
 from whilly.domain.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from decimal import Decimal
 
     from whilly.ports.agent import Agent
 
-PACKAGED = {"claude": "claude/agent.toml"}
+PACKAGED = {kind: f"{kind}/agent.toml" for kind in ("claude", "codex")}
 """Kind → its descriptor, beside this module."""
 
-KINDS = ("claude", "command", "demo")
+NO_CHANGES: Mapping[str, Mapping[str, Decimal]] = MappingProxyType({})
+
+KINDS = (*PACKAGED, "command", "demo")
 
 
 def make_agent(
-    name: str, table: Mapping[str, object], environ: Mapping[str, str], env_pass: Sequence[str] = ()
+    name: str,
+    table: Mapping[str, object],
+    environ: Mapping[str, str],
+    env_pass: Sequence[str] = (),
+    prices: Mapping[str, Mapping[str, Decimal]] = NO_CHANGES,
 ) -> Agent:
     """The agent of this name.
 
@@ -36,6 +45,7 @@ def make_agent(
             name itself if it is one of `KINDS`, else `command`).
         environ: the environment that its processes may get an allowed part of.
         env_pass: more names that are allowed.
+        prices: by model, rates that differ from the packaged list prices.
 
     Raises:
         ConfigError: the settings do not describe an agent.
@@ -53,7 +63,8 @@ def make_agent(
         descriptor = parse_descriptor(name, changes)
     passed = (*descriptor.env_pass, *env_pass)
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
-    return CommandAgent(descriptor.model_copy(update={"env_pass": passed}), environ, is_root=is_root)
+    priced = merge_prices(prices) if descriptor.cost == "tokens" else {}
+    return CommandAgent(descriptor.model_copy(update={"env_pass": passed}), environ, priced, is_root=is_root)
 
 
 def _make_demo(name: str, table: Mapping[str, object], environ: Mapping[str, str]) -> DemoAgent:

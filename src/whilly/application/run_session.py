@@ -13,7 +13,7 @@ from whilly.domain.attempt import AttemptResult, Evidence, Outcome, Usage
 from whilly.domain.claims import outside
 from whilly.domain.errors import ConfigError, PortError, Unavailable
 from whilly.domain.ids import SessionId
-from whilly.domain.session import SessionReport, SessionRequest, claims_completion
+from whilly.domain.session import Prior, SessionReport, SessionRequest, claims_completion
 from whilly.ports.sessions import SessionState
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ async def run_session(brief: Brief, context: AttemptContext) -> AttemptResult:
         if failed:
             return failed
     try:
-        report, halt = await follow_session(brief.home, agent.reader(), context)
+        report, halt = await follow_session(brief.home, agent.reader(_prior(brief, agent)), context)
     except Exception:
         # This attempt is over, so its agent must not work beside that of the next one.
         await sessions.stop(brief.home, at_once=True)
@@ -83,7 +83,7 @@ async def _start(brief: Brief, context: AttemptContext, agent: Agent) -> Attempt
             workspace=workspace,
             home=brief.home,
             session=_new_session(brief),
-            resume=brief.run.session if brief.stage.resumes and agent.facts().can_resume else None,
+            resume=_resumed(brief, agent),
             model=brief.model,
             max_cost_usd=brief.max_cost_usd,
             max_turns=context.rules.limits.max_turns,
@@ -100,6 +100,16 @@ async def _start(brief: Brief, context: AttemptContext, agent: Agent) -> Attempt
         outcome = Outcome.UNAVAILABLE if isinstance(error, Unavailable) else Outcome.CRASHED
         return AttemptResult(outcome, str(error), usage=_UNSPENT)
     return None
+
+
+def _resumed(brief: Brief, agent: Agent) -> SessionId | None:
+    """The session that this attempt goes on with."""
+    return brief.run.session if brief.stage.resumes and agent.facts().can_resume else None
+
+
+def _prior(brief: Brief, agent: Agent) -> Prior:
+    session = _resumed(brief, agent)
+    return Prior(brief.model, session, brief.booked if session else Usage(), brief.began_at)
 
 
 def _new_session(brief: Brief) -> SessionId:

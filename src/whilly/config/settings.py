@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
@@ -54,9 +54,13 @@ class RunSettings(Section):
 class AgentSettings(Section):
     """Which agent does the work, and within which limits."""
 
-    name: str = Field(default="", description="The agent: `claude`, `demo` or a table of `agents`; empty is `claude`.")
+    name: str = Field(
+        default="",
+        description="The agent: `claude`, `codex`, `demo` or a table of `agents`; empty is `claude`.",
+    )
     model: str = Field(
-        default="", description="The model, in the agent's own words; empty leaves the choice to the agent."
+        default="",
+        description="The model of `agent.name`, in that agent's own words; empty leaves the choice to the agent.",
     )
     attempt_timeout_s: Seconds = Field(default=3600, description="Seconds that one attempt may take; 0 is no limit.")
     first_output_s: Seconds = Field(
@@ -87,7 +91,7 @@ class AgentTable(Section):
     What is not set here is as the agent's own description has it.
     """
 
-    kind: Literal["", "claude", "demo", "command"] = Field(
+    kind: Literal["", "claude", "codex", "demo", "command"] = Field(
         default="", description="How to drive it; empty is the table's own name, or `command` for any other name."
     )
     program: str = Field(default="", description="Name or path of the program; empty is the agent's usual one.")
@@ -98,6 +102,16 @@ class AgentTable(Section):
             "A list inside it is left out when a placeholder in it is empty."
         ),
     )
+    native: tuple[str, ...] = Field(
+        default=(),
+        description=(
+            "Patterns of files, seen from the folder of the program (links resolved): the first one that can be run is "
+            "started instead of a program that would only start it and stay beside it."
+        ),
+    )
+    model: str = Field(
+        default="", description="The model when neither the task nor, for the default agent, `agent.model` names one."
+    )
     extra_args: tuple[str, ...] = Field(default=(), description="More arguments, as they are, put last.")
     safe: bool = Field(
         default=False, description="Leave the agent's own permission rules on, instead of allowing every tool."
@@ -105,11 +119,15 @@ class AgentTable(Section):
     permissions: Mapping[Literal["free", "safe"], str] = Field(
         default_factory=dict, description="The values of the placeholder `{permission}`, without and with `safe`."
     )
-    output: Literal["text", "jsonl", "claude"] = Field(
-        default="text", description="How to read standard output: plain text, Whilly's JSON lines, Claude Code's."
+    output: Literal["text", "jsonl", "claude", "codex"] = Field(
+        default="text",
+        description="How to read standard output: plain text, Whilly's JSON lines, or as that agent writes it.",
     )
-    cost: Literal["unknown", "free", "reported"] = Field(
-        default="unknown", description="Whether a session's cost is known: never, always zero, or as the output says."
+    cost: Literal["unknown", "free", "reported", "tokens"] = Field(
+        default="unknown",
+        description=(
+            "What a session costs: unknown, nothing, what the output says, or its tokens by the price table (`prices`)."
+        ),
     )
     label: str = Field(default="", description="What views show; empty is the name.")
     env_pass: tuple[VariableName, ...] = Field(
@@ -132,12 +150,29 @@ class AgentTable(Section):
     login: str = Field(default="", description="The command that mends a missing login, for messages.")
 
     def driver(self, name: str) -> str:
-        """What drives the agent that this table describes under `name`: `claude`, `demo` or `command`."""
-        return self.kind or (name if name in {"claude", "demo"} else "command")
+        """What drives the agent that this table describes under `name`: one of the kinds."""
+        return self.kind or (name if name in get_args(AgentTable.model_fields["kind"].annotation) else "command")
 
     def changes(self) -> dict[str, object]:
         """What is set, and nothing else."""
         return self.model_dump(exclude_unset=True)
+
+
+class PriceTable(Section):
+    """What a model costs, in US dollars for a million tokens; what is not set is as packaged, if the model is known."""
+
+    input: Dollars | None = Field(default=None, description="Input that was not cached.")
+    output: Dollars | None = Field(default=None, description="Output, thoughts included.")
+    cache_read: Dollars | None = Field(
+        default=None, description="Input read from a cache; without any price it is like other input."
+    )
+    cache_write: Dollars | None = Field(
+        default=None, description="Input put into a cache; without any price it is like other input."
+    )
+
+    def rates(self) -> dict[str, Decimal]:
+        """What is set, and nothing else."""
+        return self.model_dump(exclude_none=True)
 
 
 class RepositorySettings(Section):
@@ -266,6 +301,10 @@ class Settings(Section):
     agent: AgentSettings = AgentSettings()
     agents: Mapping[str, AgentTable] = Field(
         default_factory=dict, description="Agent CLIs by name; see the table of one agent."
+    )
+    prices: Mapping[str, PriceTable] = Field(
+        default_factory=dict,
+        description="Prices by model, for agents that report tokens and no cost; see the table of one model.",
     )
     repository: RepositorySettings = RepositorySettings()
     profile: ProfileSettings = ProfileSettings()

@@ -44,6 +44,25 @@ class Usage:
     cache_write_tokens: int = 0
     turns: int = 0
 
+    @property
+    def tokens(self) -> tuple[int, int, int, int]:
+        """Input, output, cache reads, cache writes."""
+        return self.input_tokens, self.output_tokens, self.cache_read_tokens, self.cache_write_tokens
+
+
+def add_usage(first: Usage, second: Usage) -> Usage:
+    """Both together; the cost is unknown when one of them is."""
+    known = first.cost_usd is not None and second.cost_usd is not None
+    cost = (first.cost_usd or Decimal(0)) + (second.cost_usd or Decimal(0)) if known else None
+    return Usage(
+        cost,
+        first.input_tokens + second.input_tokens,
+        first.output_tokens + second.output_tokens,
+        first.cache_read_tokens + second.cache_read_tokens,
+        first.cache_write_tokens + second.cache_write_tokens,
+        first.turns + second.turns,
+    )
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:

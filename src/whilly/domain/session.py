@@ -44,6 +44,23 @@ class SessionRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Prior:
+    """What is known of a session before its first line is read.
+
+    Attributes:
+        model: the one that was asked for; empty leaves the choice to the CLI.
+        session: the session that is gone on with; None for a new one.
+        booked: what that session's earlier attempts were booked with. A CLI may repeat it in what it reports.
+        began_at: when the attempt began, for CLIs that say a time of day without its date.
+    """
+
+    model: str = ""
+    session: SessionId | None = None
+    booked: Usage = field(default_factory=Usage)
+    began_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Launch:
     """A process to start for a session.
 
@@ -127,6 +144,7 @@ class SessionReport:
         final_message: the agent's last message, whole.
         is_session_lost: the session that was to be resumed does not exist any more: start a fresh one.
         retry_at: when a limit resets, if the CLI said so.
+        model: the model that worked, if the CLI said so.
     """
 
     outcome: Outcome
@@ -136,6 +154,7 @@ class SessionReport:
     session: SessionId | None = None
     retry_at: datetime | None = None
     is_session_lost: bool = False
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +163,14 @@ class AgentFacts:
 
     Attributes:
         remedy: the command that mends a missing login or installation.
+        reports_usage: whether it says how many tokens a session used.
         reports_cost: whether a session's cost can be known; otherwise its reservation counts.
         is_free: whether a session never costs anything; then nothing is reserved for it.
+        is_priced: whether the cost is worked out from tokens, by the price table, instead of being reported.
+        reports_limits: whether a usage limit is told apart from other failures.
+        bounds_turns: whether it keeps a limit of turns by itself.
+        bounds_cost: whether it keeps a limit of cost by itself.
+        has_safe_mode: whether it can be run with permission rules of its own.
     """
 
     name: str
@@ -154,6 +179,11 @@ class AgentFacts:
     reports_usage: bool
     reports_cost: bool
     is_free: bool = False
+    is_priced: bool = False
+    reports_limits: bool = False
+    bounds_turns: bool = False
+    bounds_cost: bool = False
+    has_safe_mode: bool = False
     remedy: str = ""
 
 

@@ -7,12 +7,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
+from functools import reduce
 from typing import TYPE_CHECKING, Any, final
 
 import sqlalchemy as sa
 
 from whilly.application.telling.rows import AttemptRow, EventRow, ItemRow, PlanRow
-from whilly.domain.attempt import AttemptResult
+from whilly.domain.attempt import AttemptResult, Usage, add_usage
 from whilly.domain.errors import RuleViolation
 from whilly.domain.flow.budget import settle
 from whilly.domain.flow.pipeline import END, Pipeline, Stage
@@ -42,6 +43,7 @@ class Position:
         is_under_way: an attempt has begun and not come to its outcome, even if the run was ended meanwhile.
         reserved: USD, for the attempt under way.
         spent: USD, by all earlier attempts of the run.
+        booked: what the earlier attempts in the run's session used.
         candidate: what the attempt under way was about to make the target's head.
     """
 
@@ -54,6 +56,7 @@ class Position:
     agent: str = ""
     reserved: Decimal = Decimal(0)
     spent: Decimal = Decimal(0)
+    booked: Usage = field(default_factory=Usage)
     candidate: CommitId | None = None
     instructions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -73,6 +76,8 @@ class Position:
     def ended(self, run: Run, stage: Stage, result: AttemptResult) -> Position:
         """The same run after its attempt; what the attempt cost is spent."""
         cost = settle(self.reserved, result.usage.cost_usd if result.usage else None) if self.agent else Decimal(0)
+        is_same = result.session is None or result.session == self.run.session
+        booked = self.booked if is_same else Usage()
         return replace(
             self,
             run=run,
@@ -81,6 +86,7 @@ class Position:
             agent="",
             reserved=Decimal(0),
             spent=self.spent + cost,
+            booked=add_usage(booked, result.usage) if result.usage and result.session else booked,
             candidate=None,
         )
 
@@ -166,6 +172,7 @@ class Reading:
                 agent=current.agent if current else "",
                 reserved=(current.reserved if current else None) or Decimal(0),
                 spent=spent,
+                booked=self._booked(tx, run),
                 candidate=current.candidate if current else None,
                 instructions=plan.instructions,
             )
@@ -278,6 +285,14 @@ class Reading:
         query = sa.select(*columns).outerjoin(spend, money)
         where = (attempts.c.run == run.id) & (attempts.c.number == run.attempt) & attempts.c.outcome.is_(None)
         return tx.execute(query.where(where)).one_or_none(), spent
+
+    def _booked(self, tx: sa.Connection, run: Run) -> Usage:
+        """What the earlier attempts in the run's session used; a session's id is unique to it."""
+        if run.session is None:
+            return Usage()
+        where = (attempts.c.run == run.id) & (attempts.c.session == run.session) & attempts.c.result.is_not(None)
+        results = (codec.load(AttemptResult, text) for text in tx.scalars(sa.select(attempts.c.result).where(where)))
+        return reduce(add_usage, (result.usage for result in results if result.usage), Usage())
 
 
 def _attempt_number(event: sa.Row[Any]) -> int:

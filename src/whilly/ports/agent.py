@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from whilly.domain.session import Prior
+
 if TYPE_CHECKING:
     from whilly.domain.session import Activity, AgentFacts, AgentHealth, Exit, Launch, SessionReport, SessionRequest
+
+NOTHING_KNOWN = Prior()
 
 
 class SessionReader(Protocol):
@@ -46,6 +50,9 @@ class Agent(Protocol):
         """
         ...
 
-    def reader(self) -> SessionReader:
-        """A fresh reader for one session."""
+    def reader(self, prior: Prior = NOTHING_KNOWN) -> SessionReader:
+        """A fresh reader for one session.
+
+        What it reports is this attempt's own, also of a CLI whose reports repeat what the session used before.
+        """
         ...

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 AIMOCK = ".agents/node_modules/@copilotkit/aimock/dist/cli.js"
+INSTALLED = ".agents/node_modules/.bin"
 REMEDY = "run scripts/install_agents.sh"
 
 
@@ -41,6 +42,21 @@ def claude_program(test_environment: Mapping[str, str]) -> str:
         if found:
             return found
     pytest.skip(f"no Claude Code: {given or 'neither claude_agent_sdk nor claude on PATH'} → {REMEDY}")
+
+
+@pytest.fixture(scope="session")
+def codex_program(test_environment: Mapping[str, str], request: pytest.FixtureRequest) -> str:
+    """Path of the real Codex: `WHILLY_TEST_CODEX`, else the one in `.agents/` of the repository, else on PATH."""
+    return _find_program("codex", test_environment, request.config.rootpath)
+
+
+def _find_program(name: str, environment: Mapping[str, str], root: Path) -> str:
+    given = environment.get(f"WHILLY_TEST_{name.upper()}")
+    for choice in (given,) if given else (str(root / INSTALLED / name), name):
+        found = shutil.which(choice)
+        if found:
+            return found
+    pytest.skip(f"no {name}: {given or f'neither in {INSTALLED} nor on PATH'} → {REMEDY}")
 
 
 @pytest.fixture(scope="session")

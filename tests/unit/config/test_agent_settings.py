@@ -42,6 +42,8 @@ CHANGES = {
     "permissions": (f'{TOOL}permissions = {{free = "f"}}\n', TOOL),
     "output": (f'{TOOL}output = "jsonl"\n', TOOL),
     "cost": (f'{TOOL}cost = "free"\n', TOOL),
+    "native": ('argv = ["/bin/ls"]\nnative = ["cat"]\n', 'argv = ["/bin/ls"]\n'),
+    "model": (f'argv = ["{PYTHON}", "<{{model}}>"]\nmodel = "m"\n', f'argv = ["{PYTHON}", "<{{model}}>"]\n'),
     "label": (f'{TOOL}label = "The tool"\n', TOOL),
     "env_pass": (f'{TOOL}env_pass = ["EXTRA"]\n', TOOL),
     "env_set": (f'{TOOL}env_set = {{A = "1"}}\n', TOOL),

@@ -17,14 +17,14 @@ from whilly.adapters.claude.verdict import AUTH_ERRORS, AUTH_STATUSES, Verdict, 
 from whilly.domain.attempt import Outcome
 from whilly.domain.ids import SessionId
 from whilly.domain.session import Activity, SessionReport, judge_exit
-from whilly.ports.agent import SessionReader
+from whilly.ports.agent import NOTHING_KNOWN, SessionReader
 from whilly.transport.jsonlines import cut_line, get_count, get_text, parse_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from whilly.adapters.command.descriptor import AgentDescriptor
-    from whilly.domain.session import Exit
+    from whilly.domain.session import Exit, Prior
 
 SYNTHETIC = "<synthetic>"
 """The model of messages that the CLI writes itself to report an error."""
@@ -34,7 +34,7 @@ SYNTHETIC = "<synthetic>"
 class ClaudeSessionReader(SessionReader):
     """One session of Claude Code."""
 
-    def __init__(self, descriptor: AgentDescriptor) -> None:
+    def __init__(self, descriptor: AgentDescriptor, _prior: Prior = NOTHING_KNOWN) -> None:
         self._label = descriptor.label
         self._login = descriptor.login
         self._usage = UsageCount()

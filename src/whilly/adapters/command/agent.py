@@ -2,38 +2,45 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 import sys
 from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
 from string import Template
+from types import MappingProxyType
 from typing import TYPE_CHECKING, cast, final
 
 from typing_extensions import override
 
 from whilly.adapters.command.environment import PASSED, pick_environment
+from whilly.adapters.command.pricing import PricedSessionReader
 from whilly.adapters.command.probe import ask_version
 from whilly.adapters.command.template import render_argv
 from whilly.domain.errors import ConfigError, Unavailable
 from whilly.domain.session import AgentFacts, AgentHealth, Launch
-from whilly.ports.agent import Agent
+from whilly.ports.agent import NOTHING_KNOWN, Agent
 from whilly.transport.process.records import STDIN_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from whilly.adapters.command.descriptor import AgentDescriptor
-    from whilly.domain.session import SessionRequest
+    from whilly.domain.price import Price
+    from whilly.domain.session import Prior, SessionRequest
     from whilly.ports.agent import SessionReader
 
 DIALECTS = {
     "text": "whilly.adapters.command.text:TextSessionReader",
     "jsonl": "whilly.adapters.command.jsonl:JsonlSessionReader",
     "claude": "whilly.adapters.claude.reader:ClaudeSessionReader",
+    "codex": "whilly.adapters.codex.reader:CodexSessionReader",
 }
-"""Output dialect → the reader's class, made with the descriptor."""
+"""Output dialect → the reader's class, made with the descriptor and what is known beforehand."""
 
+NO_PRICES: Mapping[str, Price] = MappingProxyType({})
 MAX_ARGUMENT = 128 * 1024 - 1
 """Bytes of one argument; Linux allows no more (MAX_ARG_STRLEN, with the final NUL)."""
 
@@ -44,6 +51,7 @@ class CommandAgent(Agent):
 
     Args:
         environ: where the allowed environment variables are taken from.
+        prices: by model, for a CLI that reports tokens and no cost.
         is_root: whether agents will run as root.
         probe_limit: how long the program may take to say its version.
     """
@@ -52,11 +60,13 @@ class CommandAgent(Agent):
         self,
         descriptor: AgentDescriptor,
         environ: Mapping[str, str],
+        prices: Mapping[str, Price] = NO_PRICES,
         *,
         is_root: bool = False,
         probe_limit: timedelta = timedelta(seconds=20),
     ) -> None:
         self._descriptor = descriptor
+        self._prices = prices
         self._probe_limit = probe_limit
         self._env = {
             **pick_environment(environ, (*PASSED, *descriptor.env_pass, *descriptor.login_env)),
@@ -64,7 +74,7 @@ class CommandAgent(Agent):
             **(descriptor.env_set_as_root if is_root else {}),
         }
         module, _, name = DIALECTS[descriptor.output].partition(":")
-        self._reader = cast("Callable[[AgentDescriptor], SessionReader]", getattr(import_module(module), name))
+        self._reader = cast("Callable[[AgentDescriptor, Prior], SessionReader]", getattr(import_module(module), name))
 
     @override
     def facts(self) -> AgentFacts:
@@ -76,6 +86,11 @@ class CommandAgent(Agent):
             reports_usage=about.output != "text",
             reports_cost=about.cost != "unknown",
             is_free=about.cost == "free",
+            is_priced=about.cost == "tokens",
+            reports_limits=about.output != "text",
+            bounds_turns="max_turns" in about.placeholders,
+            bounds_cost="max_cost" in about.placeholders,
+            has_safe_mode="safe" in about.permissions,
             remedy=about.login or about.install,
         )
 
@@ -111,8 +126,11 @@ class CommandAgent(Agent):
         return Launch(argv=argv, cwd=request.workspace, env=self._env, stdin=stdin)
 
     @override
-    def reader(self) -> SessionReader:
-        return self._reader(self._descriptor)
+    def reader(self, prior: Prior = NOTHING_KNOWN) -> SessionReader:
+        reader = self._reader(self._descriptor, prior)
+        if self._descriptor.cost != "tokens":
+            return reader
+        return PricedSessionReader(reader, self._prices, prior.model or self._descriptor.model)
 
     @property
     def _program_name(self) -> str:
@@ -121,7 +139,14 @@ class CommandAgent(Agent):
 
     def _find_program(self) -> str | None:
         found = shutil.which(self._program_name, path=self._env.get("PATH", ""))
-        return str(Path(found).absolute()) if found else None
+        return self._find_native(Path(found)) if found else None
+
+    def _find_native(self, found: Path) -> str:
+        """The program that `found` would only start and wait for, where the description knows it; else `found`."""
+        folder = found.resolve().parent
+        choices = (path for pattern in self._descriptor.native for path in sorted(folder.glob(pattern)))
+        native = next((path.resolve() for path in choices if os.access(path, os.X_OK) and path.is_file()), None)
+        return str(native or found.absolute())
 
     def _find_login(self) -> bool | None:
         about = self._descriptor
@@ -143,9 +168,10 @@ class CommandAgent(Agent):
             "prompt": request.prompt,
             "prompt_file": str(Path(request.home) / STDIN_FILE),
             "workspace": request.workspace,
+            "workspace_toml": json.dumps(request.workspace, ensure_ascii=False),
             "home": request.home,
             "id": request.attempt,
-            "model": request.model,
+            "model": request.model or about.model,
             "session": request.resume or request.session,
             "new_session": "" if request.resume else request.session,
             "resume": request.resume or "",

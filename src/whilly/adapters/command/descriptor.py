@@ -27,12 +27,24 @@ class AgentDescriptor(BaseModel):
         min_length=1, description="The command line; a list inside it is left out when a placeholder in it is empty."
     )
     program: str = Field(default="", description="Name or path of the program; empty is the first argument.")
-    extra_args: tuple[str, ...] = Field(default=(), description="More arguments, as they are, put last.")
-    output: Literal["text", "jsonl", "claude"] = Field(
-        default="text", description="How to read standard output: plain text, Whilly's JSON lines, Claude Code's."
+    native: tuple[str, ...] = Field(
+        default=(),
+        description=(
+            "Patterns of files, seen from the folder of the program (links resolved): the first one that can be run is "
+            "started instead of a program that would only start it and stay beside it."
+        ),
     )
-    cost: Literal["unknown", "free", "reported"] = Field(
-        default="unknown", description="Whether a session's cost is known: never, always zero, or as the output says."
+    model: str = Field(default="", description="The model when nothing else names one; empty leaves it to the agent.")
+    extra_args: tuple[str, ...] = Field(default=(), description="More arguments, as they are, put last.")
+    output: Literal["text", "jsonl", "claude", "codex"] = Field(
+        default="text",
+        description="How to read standard output: plain text, Whilly's JSON lines, or as that agent writes it.",
+    )
+    cost: Literal["unknown", "free", "reported", "tokens"] = Field(
+        default="unknown",
+        description=(
+            "What a session costs: unknown, nothing, what the output says, or its tokens by the price table (`prices`)."
+        ),
     )
     safe: bool = Field(default=False, description="Which of the two `permissions` is in force.")
     permissions: Mapping[Literal["free", "safe"], str] = Field(

@@ -20,12 +20,12 @@ from typing_extensions import override
 from whilly.domain.attempt import Outcome, Usage
 from whilly.domain.ids import SessionId
 from whilly.domain.session import Activity, SessionReport, judge_exit
-from whilly.ports.agent import SessionReader
+from whilly.ports.agent import NOTHING_KNOWN, SessionReader
 from whilly.transport.jsonlines import cut_line, get_count, get_money, get_text, parse_object
 
 if TYPE_CHECKING:
     from whilly.adapters.command.descriptor import AgentDescriptor
-    from whilly.domain.session import Exit
+    from whilly.domain.session import Exit, Prior
 
 SAYABLE = frozenset(
     {
@@ -46,7 +46,7 @@ SAYABLE = frozenset(
 class JsonlSessionReader(SessionReader):
     """Reads `start`, `activity` and `result` lines."""
 
-    def __init__(self, descriptor: AgentDescriptor) -> None:
+    def __init__(self, descriptor: AgentDescriptor, _prior: Prior = NOTHING_KNOWN) -> None:
         self._name = descriptor.name
         self._cost = descriptor.cost
         self._session: SessionId | None = None

@@ -16,6 +16,7 @@ PLACEHOLDERS = {
     "prompt": "the prompt itself; it is then not written to standard input",
     "prompt_file": "path of a file with the prompt",
     "workspace": "path of the checkout to work in",
+    "workspace_toml": "the same as text in TOML or JSON, with its quotes",
     "home": "path of the attempt's private directory",
     "id": "the attempt's id",
     "model": "the model; may be empty",

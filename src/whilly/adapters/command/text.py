@@ -10,12 +10,12 @@ from typing_extensions import override
 
 from whilly.domain.attempt import Outcome, Usage
 from whilly.domain.session import Activity, SessionReport, judge_exit
-from whilly.ports.agent import SessionReader
+from whilly.ports.agent import NOTHING_KNOWN, SessionReader
 from whilly.transport.jsonlines import cut_line
 
 if TYPE_CHECKING:
     from whilly.adapters.command.descriptor import AgentDescriptor
-    from whilly.domain.session import Exit
+    from whilly.domain.session import Exit, Prior
 
 MAX_MESSAGE = 64 * 1024
 """Bytes of output that are kept: its end, where a completion marker stands."""
@@ -25,7 +25,7 @@ MAX_MESSAGE = 64 * 1024
 class TextSessionReader(SessionReader):
     """The end of everything that was written is the final message."""
 
-    def __init__(self, descriptor: AgentDescriptor) -> None:
+    def __init__(self, descriptor: AgentDescriptor, _prior: Prior = NOTHING_KNOWN) -> None:
         self._name = descriptor.name
         self._usage = Usage(cost_usd=Decimal(0)) if descriptor.cost == "free" else None
         self._lines: deque[bytes] = deque()

@@ -15,12 +15,12 @@ from whilly.adapters.command.descriptor import AgentDescriptor
 from whilly.adapters.command.jsonl import JsonlSessionReader
 from whilly.domain.errors import ConfigError
 from whilly.domain.session import COMPLETION_MARKER, AgentFacts, AgentHealth, Launch
-from whilly.ports.agent import Agent, SessionReader
+from whilly.ports.agent import NOTHING_KNOWN, Agent, SessionReader
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from whilly.domain.session import SessionRequest
+    from whilly.domain.session import Prior, SessionRequest
 
 LABEL = "demo agent (no model, no cost)"
 PROGRAM = Path(__file__).with_name("program.py")
@@ -67,5 +67,5 @@ class DemoAgent(Agent):
         return Launch(argv=argv, cwd=request.workspace, env=self._env, stdin=request.prompt)
 
     @override
-    def reader(self) -> SessionReader:
+    def reader(self, prior: Prior = NOTHING_KNOWN) -> SessionReader:
         return JsonlSessionReader(DESCRIPTOR)

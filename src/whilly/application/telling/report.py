@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from whilly.application.telling.rows import AttemptRow, ItemRow, PlanRow
-from whilly.domain.attempt import Usage
+from whilly.domain.attempt import Usage, add_usage
 from whilly.domain.ids import CommitId
 
 if TYPE_CHECKING:
@@ -116,20 +116,7 @@ def add_up(attempts: Iterable[AttemptRow], at: datetime) -> Expense:
             reported=total.reported + (cost if is_reported else _NOTHING),
             assumed=total.assumed + (_NOTHING if is_reported else cost),
             open=total.open + (attempt.reserved or _NOTHING if is_open else _NOTHING),
-            usage=_add(total.usage, attempt.result.usage if attempt.result else None),
+            usage=add_usage(total.usage, (attempt.result.usage if attempt.result else None) or Usage()),
             worked=total.worked + max((attempt.ended_at or at) - attempt.started_at, timedelta(0)),
         )
     return total
-
-
-def _add(one: Usage, other: Usage | None) -> Usage:
-    if other is None:
-        return one
-    return Usage(
-        None,
-        one.input_tokens + other.input_tokens,
-        one.output_tokens + other.output_tokens,
-        one.cache_read_tokens + other.cache_read_tokens,
-        one.cache_write_tokens + other.cache_write_tokens,
-        one.turns + other.turns,
-    )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from whilly.application.live import Live, LiveAttempt
 from whilly.application.telling.progress import at_moment
 from whilly.domain.errors import ConfigError
+from whilly.ports.agent import NOTHING_KNOWN
 from whilly.ports.sessions import SessionState
 from whilly.transport.process.home import AttemptHome
 from whilly.transport.process.records import OUTPUT_FILE
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from whilly.application.telling.progress import Active, Progress
     from whilly.bootstrap import Project
+    from whilly.domain.session import Prior
     from whilly.ports.agent import SessionReader
 
 HEAD_BYTES = 1 << 16
@@ -70,12 +72,12 @@ def _is_alive(project: Project, active: Active) -> bool:
     return active.is_under_way and AttemptHome(str(home)).state() is SessionState.RUNNING
 
 
-def find_reader(project: Project, agent: str) -> SessionReader | None:
+def find_reader(project: Project, agent: str, prior: Prior = NOTHING_KNOWN) -> SessionReader | None:
     """A reader for this agent's output; None for a built-in action, and where the settings have no such agent."""
     if agent not in project.agent_names:
         return None
     try:
-        return project.make_agent(agent).reader()
+        return project.make_agent(agent).reader(prior)
     except ConfigError:
         return None
 

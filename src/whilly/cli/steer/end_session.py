@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from whilly.cli.inspect.peek import find_reader
 from whilly.domain.attempt import AttemptResult, Outcome
 from whilly.domain.errors import PortError
+from whilly.domain.session import Prior
 
 if TYPE_CHECKING:
     from whilly.bootstrap import Project
@@ -42,7 +43,9 @@ async def _stop(project: Project, run: Run, agent: str) -> SessionReport | None:
     sessions = project.sessions
     home = str(project.attempts_root / run.id / str(run.attempt))
     exit_ = await sessions.stop(home)
-    reader = find_reader(project, agent)
+    position = project.reading.position(run.id)
+    prior = Prior(position.item.model, run.session, position.booked, position.started_at)
+    reader = find_reader(project, agent, prior)
     if reader is None:
         return None
     lines, offset = await sessions.read(home, 0)

@@ -43,6 +43,7 @@ class Staff:
     Attributes:
         handlers: by a stage's action; the empty name is the one for agents.
         default_agent: for items that name none.
+        default_model: of the default agent; another one's words for models are others.
         reservation: USD to set aside for an agent's attempt.
         render: fills a prompt template.
         attempts_root: holds the private directories of attempts.
@@ -55,6 +56,10 @@ class Staff:
     branch_prefix: str
     render: Callable[[str, Mapping[str, object]], str]
     attempts_root: Path
+
+    def model_of(self, wanted: str, agent: str) -> str:
+        """The model to ask `agent` for; empty leaves the choice to it."""
+        return wanted or (self.default_model if agent == self.default_agent else "")
 
 
 @final
@@ -214,9 +219,11 @@ class Driver:
             branch=f"{self._staff.branch_prefix}{run.item}",
             target=position.plan.target,
             agent=position.agent,
-            model=position.item.model or self._staff.default_model,
+            model=self._staff.model_of(position.item.model, position.agent),
             max_cost_usd=position.reserved if position.plan.limits.budget is not None else None,
             spent_usd=position.spent,
+            booked=position.booked,
+            began_at=position.started_at,
             candidate=position.candidate,
             instructions=position.instructions,
         )

@@ -97,4 +97,8 @@ def _fixture(script: Script, turn: Turn, when: Mapping[str, Any]) -> dict[str, A
 
 
 def _usage(given: Mapping[str, int]) -> dict[str, int]:
-    return {"input_tokens": INPUT_TOKENS, "output_tokens": OUTPUT_TOKENS, **given}
+    """The tokens in the words of every provider; the server passes on those of the one that is asked."""
+    read, said = given.get("input_tokens", INPUT_TOKENS), given.get("output_tokens", OUTPUT_TOKENS)
+    chat = {"prompt_tokens": read, "completion_tokens": said, "total_tokens": read + said}
+    google = {"promptTokenCount": read, "candidatesTokenCount": said, "totalTokenCount": read + said}
+    return {"input_tokens": read, "output_tokens": said, **chat, **google, **given}

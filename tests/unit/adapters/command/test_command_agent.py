@@ -86,9 +86,9 @@ def test_a_path_without_a_program_says_which_command_installs_it() -> None:
         ({"argv": []}, r"agents\.mytool: argv"),
         ({}, r"agents\.mytool: argv"),
         ({"argv": ["x"], "outptu": "text"}, r"unknown key outptu, did you mean output\?"),
-        ({"argv": ["x"], "output": "xml"}, r"output: Input should be 'text', 'jsonl' or 'claude'"),
+        ({"argv": ["x"], "output": "xml"}, r"output: Input should be 'text', 'jsonl'"),
         ({"argv": "x y"}, r"argv"),
-        ({"argv": ["x"], "kind": "codex"}, r"unknown kind 'codex'.*claude, command, demo"),
+        ({"argv": ["x"], "kind": "codes"}, r"unknown kind 'codes'.*claude, codex, command, demo"),
     ],
 )
 def test_settings_that_describe_no_agent_are_an_error_that_says_why(table: dict[str, Any], words: str) -> None:
@@ -100,6 +100,32 @@ def test_the_same_kind_may_be_there_twice_with_other_settings() -> None:
     agent = make("careful", kind="claude", safe=True, program=sys.executable)
     argv = agent.launch(REQUEST).argv
     assert argv[argv.index("--permission-mode") + 1] == "acceptEdits"
+
+
+def test_a_program_is_started_itself_instead_of_its_launcher(tmp_path: Path) -> None:
+    package = tmp_path / "lib" / "@openai" / "codex"
+    native = tmp_path / "lib" / "@openai" / "codex-linux-x64" / "vendor" / "musl" / "bin" / "codex"
+    for program in (package / "bin" / "codex.js", native):
+        program.parent.mkdir(parents=True)
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o755)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "codex").symlink_to(package / "bin" / "codex.js")
+    environ = {"PATH": str(tmp_path / "bin")}
+    assert make("codex", environ=environ).launch(REQUEST).argv[0] == str(native)
+    native.chmod(0o644)
+    assert make("codex", environ=environ).launch(REQUEST).argv[0] == str(tmp_path / "bin" / "codex")
+
+
+def test_codex_command_line() -> None:
+    agent = make("codex", program=sys.executable, model="m", safe=True)
+    argv = agent.launch(replace(REQUEST, workspace='/w "1"')).argv
+    assert argv[1:5] == ("exec", "--json", "--skip-git-repo-check", "--sandbox")
+    assert argv[5] == "workspace-write"
+    assert 'projects={"/w \\"1\\""={trust_level="untrusted"}}' in argv
+    assert argv[-3:] == ("--model", "m", "-")
+    again = agent.launch(replace(REQUEST, resume=SessionId("s-2"), model="n")).argv
+    assert again[-5:] == ("--model", "n", "resume", "s-2", "-")
 
 
 def test_claude_codes_command_line() -> None:

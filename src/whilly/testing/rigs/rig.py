@@ -1,0 +1,32 @@
+"""Rig: one agent CLI on a scripted model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from whilly.testing.models.script import Turn
+
+
+class Rig(Protocol):
+    """How one agent CLI is pointed at a scripted model, and what that model calls to get something done."""
+
+    name: str
+    """The kind of agent, which is also the name of its usual program."""
+    model: str
+    """A model that it knows."""
+
+    def settle(self, home: Path, url: str) -> Mapping[str, str]:
+        """Write its configuration into `home`, a user's home; the variables that it needs beside HOME and PATH."""
+        ...
+
+    def write(self, path: str, content: str) -> Turn:
+        """The model writes a new file in the workspace."""
+        ...
+
+    def shell(self, command: str) -> Turn:
+        """The model runs a shell command in the workspace."""
+        ...
