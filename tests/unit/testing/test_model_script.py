@@ -2,7 +2,14 @@ from __future__ import annotations
 
 from whilly.testing.models.script import Script, bash, edit, fail, hang, read, render_fixtures, say, write
 
-USAGE = {"input_tokens": 1000, "output_tokens": 50}
+
+def usage(read: int, said: int) -> dict[str, int]:
+    chat = {"prompt_tokens": read, "completion_tokens": said, "total_tokens": read + said}
+    google = {"promptTokenCount": read, "candidatesTokenCount": said, "totalTokenCount": read + said}
+    return {"input_tokens": read, "output_tokens": said, **chat, **google}
+
+
+USAGE = usage(1000, 50)
 
 
 def test_turns_are_numbered_and_routed() -> None:
@@ -17,7 +24,7 @@ def test_turns_are_numbered_and_routed() -> None:
         },
         {
             "match": {"userMessage": "A", "turnIndex": 1},
-            "response": {"content": "done", "usage": {"input_tokens": 1000, "output_tokens": 7}},
+            "response": {"content": "done", "usage": usage(1000, 7)},
         },
         {
             "match": {"turnIndex": 2},

@@ -117,8 +117,20 @@ def _list_abilities(facts: AgentFacts) -> list[tuple[str, bool]]:
     return [
         ("resumes sessions", facts.can_resume),
         ("reports tokens", facts.reports_usage),
-        ("reports cost", facts.reports_cost),
+        ("reports cost", facts.reports_cost and not facts.is_priced),
+        ("is priced by its tokens", facts.is_priced),
+        ("tells usage limits", facts.reports_limits),
+        ("bounds its turns", facts.bounds_turns),
+        ("bounds its cost", facts.bounds_cost),
+        ("has permission rules", facts.has_safe_mode),
     ]
+
+
+ABILITIES = (
+    *("can_resume", "reports_usage", "reports_cost", "is_priced", "reports_limits"),
+    *("bounds_turns", "bounds_cost", "has_safe_mode"),
+)
+"""What the listing for programs says of each agent; null where its settings describe none."""
 
 
 def _as_json(report: AgentReport) -> dict[str, object]:
@@ -131,9 +143,7 @@ def _as_json(report: AgentReport) -> dict[str, object]:
         "program": health.program or None,
         "version": health.version or None,
         "is_logged_in": health.is_logged_in,
-        "can_resume": facts.can_resume if facts else None,
-        "reports_usage": facts.reports_usage if facts else None,
-        "reports_cost": facts.reports_cost if facts else None,
+        **{name: getattr(facts, name, None) for name in ABILITIES},
         "problem": report.fault or health.problem or None,
         "remedy": report.remedy or None,
     }

@@ -85,8 +85,11 @@ def test_agents_are_listed_with_what_they_can_do(clinic: Clinic) -> None:
     assert "claude: 2.1.332, logged in, the default\n  Claude Code; resumes sessions, reports tokens" in plain
     assert main(["agents", "list", "--json"]) == 0
     listed = json.loads(clinic.capsys.readouterr().out)
-    claude, demo = listed["agents"]
-    assert (listed["default"], claude["name"], demo["name"]) == ("claude", "claude", "demo")
+    assert [agent["name"] for agent in listed["agents"]] == ["claude", "codex", "demo"]
+    claude, codex = listed["agents"][:2]
+    assert listed["default"] == "claude"
+    assert (codex["is_installed"], codex["is_priced"], codex["bounds_cost"]) == (False, True, False)
+    assert codex["remedy"] == "npm install -g @openai/codex"
     assert claude == {
         "name": "claude",
         "label": "Claude Code",
@@ -98,6 +101,11 @@ def test_agents_are_listed_with_what_they_can_do(clinic: Clinic) -> None:
         "can_resume": True,
         "reports_usage": True,
         "reports_cost": True,
+        "is_priced": False,
+        "reports_limits": True,
+        "bounds_turns": True,
+        "bounds_cost": True,
+        "has_safe_mode": True,
         "problem": None,
         "remedy": None,
     }
