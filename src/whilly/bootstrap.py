@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from whilly.ports.sessions import Sessions
     from whilly.ports.workspace import Workspace
 
+MEBIBYTE = 1 << 20
 PASSED_VARIABLES = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TERM", "SHELL")
 """What commands of the repository may see of the environment, beside what the settings add."""
 
@@ -312,8 +313,10 @@ def rules(settings: Settings) -> Rules:
         attempt=_seconds(agent.attempt_timeout_s),
         first_output=_seconds(agent.first_output_s),
         silence=_seconds(agent.stall_s),
+        after_result=timedelta(seconds=agent.result_grace_s),
         grace=timedelta(seconds=agent.grace_s),
         max_turns=agent.max_turns,
+        output=agent.max_output_mb * MEBIBYTE,
     )
     return Rules(
         profile=Profile(

@@ -295,17 +295,19 @@ async def test_sweeping_leaves_other_repositories_alone(rig: ProcessRig, tmp_pat
 
 FORKING = """
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    until = time.monotonic() + {seconds}
     open({path!r}, "w").write("up")
-    while True:
+    while time.monotonic() < until:
         if os.fork():
             os._exit(0)
         os.setsid()
 """
+"""It ends by itself when nobody has caught it: an aborted test run must not leave it behind."""
 
 
 @linux_only
 async def test_an_agent_that_keeps_forking_is_caught(rig: ProcessRig) -> None:
-    await rig.sessions.start(FIRST, rig.home("a"), python(FORKING.format(path=str(rig.path / "up"))))
+    await rig.sessions.start(FIRST, rig.home("a"), python(FORKING.format(path=str(rig.path / "up"), seconds=LONG_S)))
     await until((rig.path / "up").exists)
     assert (await rig.sessions.stop(rig.home("a"), at_once=True)).cause in {"", "stopped"}
     assert find_marked(rig.path) == []
@@ -313,7 +315,9 @@ async def test_an_agent_that_keeps_forking_is_caught(rig: ProcessRig) -> None:
 
 @linux_only
 async def test_an_agent_that_keeps_forking_is_caught_without_its_supervisor(rig: ProcessRig) -> None:
-    script = FORKING.replace("os.setsid()", "os.setsid(); time.sleep(0.001)").format(path=str(rig.path / "up"))
+    script = FORKING.replace("os.setsid()", "os.setsid(); time.sleep(0.001)").format(
+        path=str(rig.path / "up"), seconds=LONG_S
+    )
     await rig.sessions.start(FIRST, rig.home("a"), python(script + "\n"))
     await until((rig.path / "up").exists)
     await rig.lose(rig.home("a"))
@@ -322,8 +326,19 @@ async def test_an_agent_that_keeps_forking_is_caught_without_its_supervisor(rig:
 
 
 @linux_only
+@pytest.mark.parametrize("pause", ["", "; time.sleep(0.001)"])
+async def test_what_keeps_forking_ends_by_itself_when_nobody_catches_it(rig: ProcessRig, pause: str) -> None:
+    script = FORKING.replace("os.setsid()", f"os.setsid(){pause}").format(path=str(rig.path / "up"), seconds=0.2)
+    program = "import os, signal, sys, time\n" + textwrap.dedent(script)
+    environment = mark(ENV, FIRST, str(rig.path))
+    subprocess.run([sys.executable, "-I", "-S", "-c", program], env=environment, check=True, timeout=LONG_S)
+    await until(lambda: not find_marked(rig.path))
+
+
+@linux_only
 async def test_a_tree_that_keeps_growing_is_felled(rig: ProcessRig) -> None:
-    script = "trap '' TERM; echo up; while :; do sh -c 'trap \"\" TERM; sleep 600 & sleep 600' & sleep 0.01; done"
+    grow = "sh -c 'trap \"\" TERM; sleep 30 & sleep 30' &"
+    script = f"trap '' TERM; echo up; i=0; while [ $i -lt 1000 ]; do i=$((i+1)); {grow} sleep 0.01; done"
     await rig.sessions.start(FIRST, rig.home("a"), sh(script))
     await until(lambda: Path(rig.home("a"), "events.jsonl").read_bytes())
     assert (await rig.sessions.stop(rig.home("a"))).signal == signal.SIGKILL

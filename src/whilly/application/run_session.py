@@ -90,7 +90,12 @@ async def _start(brief: Brief, context: AttemptContext, agent: Agent) -> Attempt
         )
         launch = agent.launch(request)
         limits = context.rules.limits
-        launch = replace(launch, time_limit=launch.time_limit or limits.attempt, grace=launch.grace or limits.grace)
+        launch = replace(
+            launch,
+            time_limit=launch.time_limit or limits.attempt,
+            grace=launch.grace or limits.grace,
+            output_limit=limits.output,
+        )
         ports.checkpoint("start:before")
         await ports.sessions.start(brief.attempt, brief.home, launch)
         ports.checkpoint("start:after")

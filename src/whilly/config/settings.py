@@ -68,7 +68,17 @@ class AgentSettings(Section):
         description="Seconds without any output at the start after which an attempt is stalled; 0 is never.",
     )
     stall_s: Seconds = Field(
-        default=900, description="Seconds without output later on after which an attempt is stalled; 0 is never."
+        default=900,
+        description=(
+            "Seconds without output and without anything at work below the agent after which an attempt is stalled; "
+            "0 is never."
+        ),
+    )
+    result_grace_s: Seconds = Field(
+        default=30, description="Seconds of silence after an agent's last word until it is ended, with its result."
+    )
+    max_output_mb: int = Field(
+        default=512, ge=0, description="MiB that an agent may write to its output or to its errors; 0 is no limit."
     )
     grace_s: Seconds = Field(
         default=5, description="Seconds between asking an agent to end (TERM) and ending it (KILL)."

@@ -70,6 +70,7 @@ class Launch:
         stdin: what it reads; None is an empty standard input.
         time_limit: when the supervisor ends it by itself, even if Whilly is gone; None is no limit.
         grace: between TERM and KILL.
+        output_limit: bytes of output and errors after which it is ended, even if Whilly is gone; 0 is no limit.
     """
 
     argv: tuple[str, ...]
@@ -78,6 +79,7 @@ class Launch:
     stdin: str | None = None
     time_limit: timedelta | None = None
     grace: timedelta | None = None
+    output_limit: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,8 @@ class Exit:
     Attributes:
         code: exit code; None when it ended by a signal or without leaving word.
         signal: number of the signal that ended it; None otherwise.
-        cause: who ended it: `""` itself, `stopped` (we asked), `time_limit` (the supervisor), `lost` (no word left).
+        cause: who ended it: `""` itself, `stopped` (we asked), `time_limit`
+            or `output_limit` (the supervisor), `lost` (no word left).
         stderr_tail: the last 4,000 characters of its standard error.
     """
 
@@ -103,6 +106,7 @@ _ENDING_SIGNALS = {1: "SIGHUP", 2: "SIGINT", 15: "SIGTERM"}
 _CAUSES = {
     "stopped": (Outcome.INTERRUPTED, "it was stopped"),
     "time_limit": (Outcome.TIMED_OUT, "its time limit passed"),
+    "output_limit": (Outcome.CRASHED, "it wrote more output than it may"),
     "lost": (Outcome.INTERRUPTED, "its process is gone and left no word"),
 }
 
@@ -123,6 +127,19 @@ def judge_exit(exit_: Exit) -> tuple[Outcome, str]:
     told = next((line.strip() for line in reversed(exit_.stderr_tail.splitlines()) if line.strip()), "")
     ended = "without a result" if exit_.code == 0 else f"with exit code {exit_.code}"
     return Outcome.CRASHED, f"it ended {ended}" + (f": {told[:300]}" if told else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What the processes below an agent have done and are doing; the agent's own process does not count.
+
+    Attributes:
+        cpu_s: CPU seconds that they have used, those that have ended included.
+        has_command: one of them lives that began after the agent last wrote something, as the command of a tool does.
+    """
+
+    cpu_s: float = 0.0
+    has_command: bool = False
 
 
 @dataclass(frozen=True, slots=True)

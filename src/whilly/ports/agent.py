@@ -26,6 +26,10 @@ class SessionReader(Protocol):
         """
         ...
 
+    def is_over(self) -> bool:
+        """Whether the CLI has said its last word by the lines so far: whoever is silent after that does not work."""
+        ...
+
     def report(self, exit_: Exit) -> SessionReport:
         """What the session came to, once its process has ended."""
         ...

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from whilly.domain.ids import AttemptId
-    from whilly.domain.session import Exit, Launch
+    from whilly.domain.session import Effort, Exit, Launch
 
 
 class SessionState(StrEnum):
@@ -61,6 +61,10 @@ class Sessions(Protocol):
             NotFound: it was never started.
             Unavailable: something of it is left that cannot be ended.
         """
+        ...
+
+    async def effort(self, home: str) -> Effort:
+        """What the processes that the agent has started are doing; nothing, when that cannot be told."""
         ...
 
     async def stop(self, home: str, *, at_once: bool = False) -> Exit:

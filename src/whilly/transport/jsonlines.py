@@ -17,9 +17,11 @@ def parse_object(line: bytes) -> dict[str, Any] | None:
 
     Numbers with a fraction are `Decimal`, so that money is exact. Invalid UTF-8 is replaced.
     """
-    text = line.decode("utf-8", errors="replace").strip().strip("\x00")
-    if not text.startswith("{"):
+    # Most lines of a flood are no objects: they must cost next to nothing.
+    data = line.strip().strip(b"\x00")
+    if not data.startswith(b"{"):
         return None
+    text = data.decode("utf-8", errors="replace")
     try:
         value = json.loads(text, strict=False, parse_float=Decimal, parse_constant=lambda _: None)
     except (ValueError, RecursionError):

@@ -77,6 +77,8 @@ EFFECTS: list[tuple[str, object, Callable[[Project], Any], Any]] = [
     ("agent.attempt_timeout_s", 9, lambda p: limits(p).attempt, timedelta(seconds=9)),
     ("agent.first_output_s", 9, lambda p: limits(p).first_output, timedelta(seconds=9)),
     ("agent.stall_s", 9, lambda p: limits(p).silence, timedelta(seconds=9)),
+    ("agent.result_grace_s", 9, lambda p: limits(p).after_result, timedelta(seconds=9)),
+    ("agent.max_output_mb", 9, lambda p: limits(p).output, 9 << 20),
     ("agent.grace_s", 9, lambda p: limits(p).grace, timedelta(seconds=9)),
     ("agent.reservation_usd", "2.5", lambda p: p._staff().reservation, Decimal("2.5")),
     ("agent.max_turns", 9, lambda p: limits(p).max_turns, 9),

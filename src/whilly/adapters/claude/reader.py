@@ -74,6 +74,10 @@ class ClaudeSessionReader(SessionReader):
         return ""
 
     @override
+    def is_over(self) -> bool:
+        return self._result is not None
+
+    @override
     def report(self, exit_: Exit) -> SessionReport:
         verdict = self._judge(exit_)
         outcome = verdict.outcome

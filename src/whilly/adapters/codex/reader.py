@@ -72,6 +72,10 @@ class CodexSessionReader(SessionReader):
         return ""
 
     @override
+    def is_over(self) -> bool:
+        return self._totals is not None
+
+    @override
     def report(self, exit_: Exit) -> SessionReport:
         outcome, reason = self._judge(exit_)
         is_lost = self._session is None and LOST_SESSION in exit_.stderr_tail

@@ -69,6 +69,10 @@ class JsonlSessionReader(SessionReader):
         return ""
 
     @override
+    def is_over(self) -> bool:
+        return self._result is not None
+
+    @override
     def report(self, exit_: Exit) -> SessionReport:
         result = self._result or {}
         outcome, reason = self._judge(result, exit_)

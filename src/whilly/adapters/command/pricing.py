@@ -80,6 +80,10 @@ class PricedSessionReader(SessionReader):
         return self._reader.fatal()
 
     @override
+    def is_over(self) -> bool:
+        return self._reader.is_over()
+
+    @override
     def report(self, exit_: Exit) -> SessionReport:
         report = self._reader.report(exit_)
         price = find_price(self._prices, report.model or self._model)

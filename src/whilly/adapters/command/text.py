@@ -46,6 +46,10 @@ class TextSessionReader(SessionReader):
         return ""
 
     @override
+    def is_over(self) -> bool:
+        return False
+
+    @override
     def report(self, exit_: Exit) -> SessionReport:
         message = b"\n".join(self._lines)[-MAX_MESSAGE:].decode("utf-8", errors="replace")
         if exit_.code == 0 and not exit_.cause:

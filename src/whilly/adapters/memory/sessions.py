@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from whilly.domain.errors import NotFound
 from whilly.domain.ids import AttemptId
-from whilly.domain.session import Exit
+from whilly.domain.session import Effort, Exit
 from whilly.ports.sessions import Sessions, SessionState
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class MemorySessions(Sessions):
         self._play = play
         self._sessions: dict[str, _Session] = {}
         self.started: list[AttemptId] = []
+        self.efforts: dict[str, Effort] = {}
 
     @override
     async def start(self, attempt: AttemptId, home: str, launch: Launch) -> None:
@@ -97,6 +98,11 @@ class MemorySessions(Sessions):
                 return None
             await asyncio.sleep(min(left, _POLL_S))
         return self._sessions[home].exit
+
+    @override
+    async def effort(self, home: str) -> Effort:
+        is_running = home in self._sessions and self._sessions[home].state is SessionState.RUNNING
+        return self.efforts.get(home, Effort()) if is_running else Effort()
 
     @override
     async def stop(self, home: str, *, at_once: bool = False) -> Exit:

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, final
 from typing_extensions import override
 
 from whilly.domain.errors import NotFound, PortError, Unavailable
+from whilly.domain.session import Effort
 from whilly.ports.sessions import Sessions, SessionState
 from whilly.transport.process.census import find_carriers
+from whilly.transport.process.effort import measure_effort
 from whilly.transport.process.ending import end_carriers
 from whilly.transport.process.home import AttemptHome, Spec
 from whilly.transport.process.launching import SUPERVISOR_LOG, find_program, mark, spawn_supervisor
@@ -95,6 +97,14 @@ class ProcessSessions(Sessions):
         return await self._settle(place)
 
     @override
+    async def effort(self, home: str) -> Effort:
+        place = AttemptHome(home)
+        supervisor = place.supervisor()
+        if supervisor is None:
+            return Effort()
+        return await asyncio.to_thread(measure_effort, supervisor, place.path / OUTPUT_FILE)
+
+    @override
     async def stop(self, home: str, *, at_once: bool = False) -> Exit:
         _require_posix()
         place = AttemptHome(home)
@@ -128,6 +138,7 @@ class ProcessSessions(Sessions):
             environment=tuple(sorted(environment)),
             time_limit_s=(launch.time_limit or timedelta()).total_seconds(),
             grace_s=(_GRACE if launch.grace is None else launch.grace).total_seconds(),
+            output_limit=launch.output_limit,
         )
         try:
             place.prepare(spec, launch.stdin)

@@ -28,13 +28,21 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class SessionLimits:
-    """How long a session may take and be silent; None is no limit."""
+    """How long a session may take and be silent; None is no limit.
+
+    Attributes:
+        silence: how long it may neither write nor have something at work.
+        after_result: how long it may go on in silence when it has said its last word.
+        output: bytes that it may write; 0 is no limit.
+    """
 
     attempt: timedelta | None = timedelta(hours=1)
     first_output: timedelta | None = timedelta(minutes=2)
     silence: timedelta | None = timedelta(minutes=15)
+    after_result: timedelta = timedelta(seconds=30)
     grace: timedelta = timedelta(seconds=5)
     max_turns: int = 0
+    output: int = 0
 
 
 @dataclass(frozen=True, slots=True)

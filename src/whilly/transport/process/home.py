@@ -28,6 +28,7 @@ class Spec:
 
     Attributes:
         environment: the names only; the values may be secret and go to the process directly.
+        output_limit: in bytes; 0 is none.
     """
 
     attempt: str
@@ -36,6 +37,7 @@ class Spec:
     environment: tuple[str, ...]
     time_limit_s: float
     grace_s: float
+    output_limit: int = 0
 
 
 @final
@@ -71,6 +73,7 @@ class AttemptHome:
                 environment=tuple(fields["environment"]),
                 time_limit_s=float(fields["time_limit_s"]),
                 grace_s=float(fields["grace_s"]),
+                output_limit=int(fields.get("output_limit", 0)),
             )
         except (KeyError, TypeError, ValueError):
             return None
@@ -127,6 +130,16 @@ class AttemptHome:
                 text = records.render_exit({**fields, "is_swept": False})
                 records.write_record(str(self.path / records.EXIT_FILE), text)
         return True
+
+    def supervisor(self) -> int | None:
+        """The living supervisor's process id; None when there is none alive or it is not visible from here."""
+        descriptor = self.open_supervisor()
+        if descriptor is not None:
+            os.close(descriptor)
+        elif hasattr(os, "pidfd_open") or not self._is_held():
+            return None
+        pid = self._read_json(records.PID_FILE).get("pid")
+        return pid if isinstance(pid, int) and pid > 1 else None
 
     def open_supervisor(self) -> int | None:
         """A descriptor of the living supervisor's process (pidfd): it ends when that ends, and signals go through it.

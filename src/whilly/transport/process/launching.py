@@ -40,7 +40,13 @@ def spawn_supervisor(python: str, home: str, program: str, spec: Spec, environme
     lc_ctype = environment.get("LC_CTYPE")
     arguments = [
         *(python, "-I", "-S", "-c", supervisor.PROGRAM, _PACKAGE_ROOT),
-        *(home, str(spec.time_limit_s), str(spec.grace_s), "" if lc_ctype is None else f"={lc_ctype}"),
+        *(
+            home,
+            str(spec.time_limit_s),
+            str(spec.grace_s),
+            str(spec.output_limit),
+            "" if lc_ctype is None else f"={lc_ctype}",
+        ),
         *(spec.cwd, program, *spec.argv),
     ]
     reader, writer = os.pipe()

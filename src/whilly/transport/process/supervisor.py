@@ -9,7 +9,8 @@ It stands between Whilly and the agent, so that Whilly may be killed and upgrade
 3. It is the reaper of all that the agent starts (Linux), so "no children" proves that nothing is left, also of
    daemons in sessions of their own.
 4. SIGTERM: TERM to the agent, its grace, KILL to everything. SIGUSR1: KILL to everything. Repeating is harmless.
-   The time limit does the same as SIGTERM, also when Whilly is gone.
+   The time limit does the same as SIGTERM, also when Whilly is gone. Output past its limit is ended with KILL: it
+   fills the disk.
 5. When the agent is gone and everything it left is ended, it writes `exit.json`, and leaves.
 
 Its start-up is paid by every attempt: `json`, `signal` and `ctypes` would each add a quarter to a half to it, so it
@@ -51,6 +52,8 @@ _PATIENCE_S = 1.0
 _KILLING_S = 15.0
 """A killed process can hang in the kernel; after this it is reported as left."""
 _WRITING_S = 5.0
+_WATCHING_S = 1.0
+"""How often it is looked at how much the agent has written."""
 
 
 def _is_taken(home: str) -> bool:
@@ -103,13 +106,24 @@ class _Launch:
     """What to start, from the command line: see `main`."""
 
     def __init__(self, arguments: list[str]) -> None:
-        self.home, limit, grace, self.lc_ctype, self.cwd, self.program, *self.command = arguments
-        self.limit, self.grace = float(limit), float(grace)
+        self.home, limit, grace, most, self.lc_ctype, self.cwd, self.program, *self.command = arguments
+        self.limit, self.grace, self.most = float(limit), float(grace), int(most)
         self.supervisor = os.getpid()
 
     def path(self, name: str) -> str:
         """Of a file in the home."""
         return f"{self.home}/{name}"
+
+    def has_written_too_much(self) -> bool:
+        """Whether the output is past its limit."""
+        return self.most > 0 and any(_find_size(self.path(name)) > self.most for name in (OUTPUT_FILE, ERROR_FILE))
+
+
+def _find_size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
 
 
 def _become_agent(launch: _Launch, report: int) -> None:
@@ -186,6 +200,8 @@ def _watch(agent: AgentTree, signals: _Signals, launch: _Launch) -> tuple[str, b
         if agent.status is not None:
             return cause, is_forced
         now = time.monotonic()
+        if not cause and launch.has_written_too_much():
+            cause, next_at = "output_limit", now
         if next_at is not None and now >= next_at:
             if cause:
                 is_forced, next_at = True, None
@@ -193,12 +209,17 @@ def _watch(agent: AgentTree, signals: _Signals, launch: _Launch) -> tuple[str, b
             else:
                 cause, next_at = "time_limit", now + launch.grace
                 agent.signal(_signal.SIGTERM)
-        came = signals.wait(None if next_at is None else next_at - time.monotonic())
+        came = signals.wait(_find_pause(next_at, is_watched=launch.most > 0))
         if _signal.SIGUSR1 in came:
             cause, next_at = cause or "stopped", time.monotonic()
         elif not cause and any(number in came for number in (_signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP)):
             cause, next_at = "stopped", time.monotonic() + launch.grace
             agent.signal(_signal.SIGTERM)
+
+
+def _find_pause(next_at: float | None, *, is_watched: bool) -> float | None:
+    left = None if next_at is None else next_at - time.monotonic()
+    return min(_WATCHING_S, _WATCHING_S if left is None else left) if is_watched else left
 
 
 def _end_rest(agent: AgentTree, signals: _Signals, patience: float) -> None:
@@ -269,7 +290,11 @@ A module, not a script: Python keeps the compiled form of modules only.
 
 
 def main(arguments: list[str]) -> int:
-    """Run one session: HOME, time limit and grace in seconds, `=`LC_CTYPE or nothing, cwd, program, its argv."""
+    """Run one session.
+
+    Args:
+        arguments: HOME, time limit and grace in seconds, bytes of output, `=`LC_CTYPE or nothing, cwd, program, argv.
+    """
     launch = _Launch(arguments)
     os.closerange(3, 4096)
     os.chdir("/")
