@@ -274,15 +274,24 @@ class WholePlans(RuleBasedStateMachine):
         self.store(decision.run)
         return True
 
-    def finish(self, run: Run, result: AttemptResult, cost: Decimal | None) -> None:
+    def pay(self, attempt: tuple[ItemId, int], cost: Decimal | None) -> None:
+        """An attempt's process is gone, and what it has cost is known, or never will be."""
         before = self.settled
-        reserved = self.reserved.pop((run.item, run.attempt), None)
+        reserved = self.reserved.pop(attempt, None)
         if reserved is not None:
             self.settled += settle(reserved, cost)
         assert self.settled >= before
-        self.store(decide(run, AttemptEnded(run.attempt, result, self.now), self.pipeline).run)
         if is_exhausted(self.plan.limits.budget, self.spend):
             self.plan = stop(self.plan, StopReason.BUDGET)
+
+    def finish(self, run: Run, result: AttemptResult, cost: Decimal | None) -> None:
+        self.store(decide(run, AttemptEnded(run.attempt, result, self.now), self.pipeline).run)
+        self.pay((run.item, run.attempt), cost)
+
+    @property
+    def superseded(self) -> list[tuple[ItemId, int]]:
+        """Attempts whose run was ended by a person while their process was alive; they cost until it is gone."""
+        return sorted(attempt for attempt in self.reserved if self.runs[attempt[0]].is_ended)
 
     @precondition(lambda self: self.open_runs(Phase.QUEUED, Phase.WAITING))
     @rule(data=st.data())
@@ -299,6 +308,11 @@ class WholePlans(RuleBasedStateMachine):
     )
     def end_an_attempt(self, data: st.DataObject, result: AttemptResult, cost: Decimal | None) -> None:
         self.finish(data.draw(st.sampled_from(self.open_runs(Phase.RUNNING))), result, cost)
+
+    @precondition(lambda self: self.superseded)
+    @rule(data=st.data(), cost=st.sampled_from([None, Decimal(0), RESERVATION]))
+    def a_cancelled_attempt_is_gone(self, data: st.DataObject, cost: Decimal | None) -> None:
+        self.pay(data.draw(st.sampled_from(self.superseded)), cost)
 
     @rule(minutes=st.sampled_from([1, 10, 60 * 24]))
     def let_time_pass(self, minutes: int) -> None:
@@ -334,6 +348,8 @@ class WholePlans(RuleBasedStateMachine):
         for _ in range(bound):
             for run in self.open_runs(Phase.RUNNING):
                 self.finish(run, AttemptResult(Outcome.COMPLETED), Decimal(0))
+            for attempt in self.superseded:
+                self.pay(attempt, Decimal(0))
             self.now += timedelta(days=2)
             able = [run for run in self.open_runs(Phase.QUEUED, Phase.WAITING) if due(run) is not None]
             started = [run for run in able if self.claim(run)]

@@ -185,13 +185,21 @@ class TerminalProgram:
             raise AssertionError(message)
 
     def wait(self, seconds: float = 30.0) -> int:
-        """Read until the program has ended; its exit code."""
+        """Read until the program has ended; its exit code.
+
+        Raises:
+            AssertionError: it never does.
+        """
         deadline = time.monotonic() + seconds
         while self._process.poll() is None and time.monotonic() < deadline:
             self._read(0.05)
         while self._read(0):
             pass
-        return self._process.wait(timeout=max(0.1, deadline - time.monotonic()))
+        code = self._process.poll()
+        if code is None:
+            message = f"the program has not ended; the display shows:\n{self.display.text()}"
+            raise AssertionError(message)
+        return code
 
     def is_restored(self) -> bool:
         """Whether the terminal is as it was before: its modes, its cursor, its first screen."""
