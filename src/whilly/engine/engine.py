@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from whilly.ports.clock import Clock
 
 
+LOOK_SECONDS = 0.2
+"""How soon the engine sees what other processes have written."""
+
+
 @contextmanager
 def _explained() -> Iterator[None]:
     """Say what it means that the ledger cannot be used."""
@@ -48,6 +52,7 @@ class Engine:
         self._plan: PlanId | None = None
         self._version = 0
         self._is_at_rest = False
+        self._look_at = float("-inf")
         self._deadline: float | None = None
         self._is_launched = False
 
@@ -86,14 +91,22 @@ class Engine:
         if self._deadline is not None and self._clock.monotonic() >= self._deadline:
             self._deadline = None
             self.stop(StopReason.TIMEOUT)
-        version = self._reading.version(plan)
-        if version != self._version:
-            self._version = version
-            self._is_at_rest = self._obey(self._reading.glance(plan, self._driver.driving))
+        self._look(plan)
         if not self._is_at_rest or not self._driver.is_idle:
             return True
         # Somebody else may have ended a run whose workspace is still to be put away.
         return bool(self._reading.unclosed(plan) - self._driver.left.keys())
+
+    def _look(self, plan: PlanId) -> None:
+        """Read where the plan stands: at once when it was changed here, now and then for what others have done."""
+        now = self._clock.monotonic()
+        if self._ledger.written(plan) == self._version and now < self._look_at:
+            return
+        self._look_at = now + LOOK_SECONDS
+        version = self._reading.version(plan)
+        if version != self._version:
+            self._version = version
+            self._is_at_rest = self._obey(self._reading.glance(plan, self._driver.driving))
 
     def _obey(self, glance: Glance) -> bool:
         """Do what the ledger says; whether the plan is at rest."""

@@ -253,6 +253,10 @@ class Ledger:
                 unit.tx.attempts.keep_candidate(run_id, number, commit)
             return is_current
 
+    def written(self, plan: PlanId) -> int:
+        """The newest version of the plan that was written here; known without asking the database."""
+        return self._written.get(plan, 0)
+
     def is_changed_by_others(self, plan: PlanId, version: int) -> bool:
         """Whether `version` of the plan is newer than the last that was written here."""
         with self._lock:  # A change that is being committed here at this moment is not somebody else's.

@@ -17,7 +17,7 @@ from whilly.domain.flow.run import Phase, Run
 from whilly.domain.ids import ItemId, PlanId
 from whilly.domain.schedule import Frontier, WaitsForSlot
 from whilly.domain.work_item import ItemStatus, WorkItem
-from whilly.engine import codec
+from whilly.engine import codec, statements
 from whilly.engine.database import snapshot
 from whilly.engine.tables import attempts, events, plans, runs, spend, work_items
 
@@ -104,7 +104,7 @@ class Observer:
 
     def _read_version(self) -> int:
         with self._database.connect() as tx:
-            version: int | None = tx.scalar(sa.select(plans.c.version).where(plans.c.id == self._plan))
+            version: int | None = tx.scalar(statements.VERSION, {"of_plan": self._plan})
         if version is None:
             message = f"plan {self._plan} is not in the ledger"
             raise RuleViolation(message, remedy="whilly run PLAN")

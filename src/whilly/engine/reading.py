@@ -18,11 +18,11 @@ from whilly.domain.errors import RuleViolation
 from whilly.domain.flow.budget import settle
 from whilly.domain.flow.pipeline import END, Pipeline, Stage
 from whilly.domain.flow.plan_run import PlanPhase, PlanRun, StopReason
-from whilly.domain.flow.run import Phase, Run
+from whilly.domain.flow.run import Run
 from whilly.domain.ids import CommitId, ItemId, PlanId, RunId
 from whilly.domain.plan import Plan
 from whilly.domain.work_item import ItemStatus, WorkItem
-from whilly.engine import codec
+from whilly.engine import codec, statements
 from whilly.engine.database import snapshot
 from whilly.engine.tables import attempts, events, plans, runs, spend, work_items
 
@@ -233,22 +233,21 @@ class Reading:
     def version(self, plan: PlanId) -> int:
         """Goes up with every change to the plan."""
         with self._database.connect() as tx:
-            return tx.scalar(sa.select(plans.c.version).where(plans.c.id == plan)) or 0
+            return tx.scalar(statements.VERSION, {"of_plan": plan}) or 0
 
     def glance(self, plan: PlanId, driven: Collection[RunId]) -> Glance:
         """Where the plan stands, and which of the runs that are being driven have ended."""
         with snapshot(self._database) as tx:
-            row = tx.execute(sa.select(plans.c.state, plans.c.version).where(plans.c.id == plan)).one()
-            gone = sa.select(runs.c.id).where(runs.c.id.in_(list(driven)) & (runs.c.phase == Phase.ENDED))
-            ended = tuple(RunId(name) for name in tx.scalars(gone)) if driven else ()
+            row = tx.execute(statements.STANDING, {"of_plan": plan}).one()
+            gone = tx.scalars(statements.ENDED, {"of_runs": list(driven)}) if driven else ()
+            ended = tuple(RunId(name) for name in gone)
         state = codec.load(PlanRun, row.state)
         return Glance(state.phase, state.stop, row.version, ended)
 
     def unclosed(self, plan: PlanId) -> set[RunId]:
         """Runs that have ended and whose workspace was not put away yet."""
-        where = (runs.c.plan == plan) & (runs.c.is_closed == sa.false()) & (runs.c.phase == Phase.ENDED)
         with self._database.connect() as tx:
-            return {RunId(name) for name in tx.scalars(sa.select(runs.c.id).where(where))}
+            return {RunId(name) for name in tx.scalars(statements.UNCLOSED, {"of_plan": plan})}
 
     def _stages(self, tx: sa.Connection, of: Sequence[str]) -> dict[tuple[str, int], str]:
         """The stages of all attempts of these runs, by run and number."""

@@ -16,8 +16,8 @@ from whilly.domain.flow.run import Phase, Run
 from whilly.domain.ids import CommitId, ItemId, PlanId, RunId
 from whilly.domain.plan import Plan
 from whilly.domain.work_item import ItemStatus
-from whilly.engine import codec
-from whilly.engine.tables import attempts, events, plans, runs, spend, work_items
+from whilly.engine import codec, statements
+from whilly.engine.tables import attempts, plans, runs, spend, work_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -41,8 +41,7 @@ class PlanRows:
             RuleViolation: there is no such plan.
         """
         # An update comes first: SQLite takes no lock for a select, and Postgres needs no other statement.
-        lock = sa.update(plans).where(plans.c.id == plan).values(version=plans.c.version + 1)
-        row = self.connection.execute(lock.returning(plans.c.state, plans.c.version)).one_or_none()
+        row = self.connection.execute(statements.LOCK_PLAN, {"of_plan": plan}).one_or_none()
         if row is None:
             message = f"plan {plan} is not in the ledger"
             raise RuleViolation(message, remedy="whilly run PLAN")
@@ -55,8 +54,8 @@ class PlanRows:
 
     def store(self, state: PlanRun) -> None:
         """Store a plan's position."""
-        values = {"state": codec.dump(state), "phase": state.phase}
-        self.connection.execute(sa.update(plans).where(plans.c.id == state.plan).values(values))
+        values = {"of_plan": state.plan, "state": codec.dump(state), "phase": state.phase}
+        self.connection.execute(statements.STORE_PLAN, values)
 
     def mark_begun(self, plan: PlanId) -> None:
         """Work on the plan begins now."""
@@ -109,15 +108,13 @@ class ItemRows:
 
     def reason(self, plan: PlanId, item: ItemId) -> str:
         """Why an item has its status; of a pending one, what a person said when it was to be tried again."""
-        query = sa.select(work_items.c.reason).where((work_items.c.plan == plan) & (work_items.c.id == item))
-        return self.connection.scalar(query) or ""
+        return self.connection.scalar(statements.REASON, {"of_plan": plan, "of_id": item}) or ""
 
     def set(self, plan: PlanId, changes: Iterable[tuple[ItemId, ItemStatus, str]]) -> None:
         """Give items a status and its reason."""
         rows = [{"of_plan": plan, "of_id": i, "status": s, "reason": codec.make_plain(r)} for i, s, r in changes]
         if rows:
-            where = (work_items.c.plan == sa.bindparam("of_plan")) & (work_items.c.id == sa.bindparam("of_id"))
-            self.connection.execute(sa.update(work_items).where(where), rows)
+            self.connection.execute(statements.SET_ITEM, rows)
 
     def add(self, plan: PlanId, rows: list[Mapping[str, object]]) -> None:
         """Insert items: `id`, `position`, `status`, `reason`."""
@@ -149,7 +146,7 @@ class RunRows:
         Raises:
             RuleViolation: there is no such run.
         """
-        text = self.connection.scalar(sa.select(runs.c.state).where(runs.c.id == run))
+        text = self.connection.scalar(statements.RUN, {"of_run": run})
         if text is None:
             message = f"run {run} is not in the ledger"
             raise RuleViolation(message)
@@ -159,18 +156,21 @@ class RunRows:
         """Store a new run and make it its item's current one."""
         values = {"id": run.id, "plan": run.plan, "item": run.item, "is_closed": False, "created_at": self.now}
         self.connection.execute(sa.insert(runs).values(**values, **_position(run)))
-        where = (work_items.c.plan == run.plan) & (work_items.c.id == run.item)
+        item = {"of_plan": run.plan, "of_id": run.item}
         change = {"run": run.id, "status": ItemStatus.IN_PROGRESS, "reason": ""}
-        self.connection.execute(sa.update(work_items).where(where).values(change))
+        self.connection.execute(statements.BEGIN_ITEM, item | change)
 
     def store(self, run: Run) -> None:
         """Store a run's new position."""
-        values = _position(run) | ({"ended_at": self.now} if run.is_ended else {})
-        self.connection.execute(sa.update(runs).where(runs.c.id == run.id).values(**values))
+        values = {"of_run": run.id, **_position(run)}
+        if run.is_ended:
+            self.connection.execute(statements.END_RUN, values | {"ended_at": self.now})
+        else:
+            self.connection.execute(statements.STORE_RUN, values)
 
     def close(self, run: RunId) -> None:
         """Remember that an ended run's workspace was put away."""
-        self.connection.execute(sa.update(runs).where(runs.c.id == run).values(is_closed=True))
+        self.connection.execute(statements.CLOSE_RUN, {"of_run": run})
 
     def find_current(self, plan: PlanId, item: ItemId) -> Run | None:
         """The newest run of an item."""
@@ -180,25 +180,20 @@ class RunRows:
 
     def open(self, plan: PlanId) -> list[Run]:
         """Runs that have not ended, or whose workspace is still there."""
-        query = sa.select(runs.c.state).where((runs.c.plan == plan) & (runs.c.is_closed == sa.false()))
-        return [codec.load(Run, text) for text in self.connection.scalars(query.order_by(runs.c.created_at, runs.c.id))]
+        return [codec.load(Run, text) for text in self.connection.scalars(statements.OPEN_RUNS, {"of_plan": plan})]
 
     def count(self, plan: PlanId, *phases: Phase) -> int:
         """How many runs of the plan are in one of these phases."""
-        query = (
-            sa.select(sa.func.count()).select_from(runs).where((runs.c.plan == plan) & (runs.c.is_closed == sa.false()))
-        )
-        return self.connection.scalar(query.where(runs.c.phase.in_(phases))) or 0
+        return self.connection.scalar(statements.COUNT_RUNS, {"of_plan": plan, "phases": phases}) or 0
 
     def find(self, plan: PlanId, phase: Phase) -> list[Run]:
         """Runs of the plan in this phase whose workspace is still there."""
-        query = sa.select(runs.c.state).where((runs.c.plan == plan) & (runs.c.is_closed == sa.false()))
-        return [codec.load(Run, text) for text in self.connection.scalars(query.where(runs.c.phase == phase))]
+        found = self.connection.scalars(statements.RUNS_IN_PHASE, {"of_plan": plan, "of_phase": phase})
+        return [codec.load(Run, text) for text in found]
 
     def count_of(self, plan: PlanId, item: ItemId) -> int:
         """How many runs an item has had."""
-        query = sa.select(sa.func.count()).select_from(runs).where((runs.c.plan == plan) & (runs.c.item == item))
-        return self.connection.scalar(query) or 0
+        return self.connection.scalar(statements.COUNT_OF_ITEM, {"of_plan": plan, "of_item": item}) or 0
 
 
 @final
@@ -224,28 +219,23 @@ class AttemptRows:
 
     def keep_candidate(self, run: RunId, number: int, commit: CommitId) -> None:
         """Store what an attempt is about to make the target's head."""
-        where = (attempts.c.run == run) & (attempts.c.number == number)
-        self.connection.execute(sa.update(attempts).where(where).values(candidate=commit))
+        self.connection.execute(statements.KEEP_CANDIDATE, {"of_run": run, "of_number": number, "candidate": commit})
 
     def end(self, run: RunId, number: int, result: AttemptResult) -> None:
         """Store how an attempt ended and what it cost; the first word stands."""
-        where = (attempts.c.run == run) & (attempts.c.number == number) & (attempts.c.outcome.is_(None))
+        which = {"of_run": run, "of_number": number}
         values = {"ended_at": self.now, "outcome": result.outcome, "result": codec.dump(result)}
-        change = values | ({"session": result.session} if result.session else {})
-        self.connection.execute(sa.update(attempts).where(where).values(change))
-        where = (spend.c.run == run) & (spend.c.number == number) & (spend.c.settled.is_(None))
-        reserved = self.connection.scalar(sa.select(spend.c.reserved).where(where))
+        self.connection.execute(statements.END_ATTEMPT, {**which, **values, "named": result.session or None})
+        reserved = self.connection.scalar(statements.RESERVED, which)
         if reserved is not None:
             cost = (result.usage or Usage()).cost_usd
             basis = "reported" if is_known(cost) else "reserved"
             amount = {"settled": settle(reserved, cost), "basis": basis}
-            self.connection.execute(sa.update(spend).where(where).values(amount))
+            self.connection.execute(statements.SETTLE, which | amount)
 
     def spend(self, plan: PlanId) -> Spend:
         """What the plan has cost."""
-        is_open = spend.c.settled.is_(None)
-        settled, reserved = sa.func.sum(spend.c.settled), sa.func.sum(sa.case((is_open, spend.c.reserved)))
-        row = self.connection.execute(sa.select(settled, reserved).where(spend.c.plan == plan)).one()
+        row = self.connection.execute(statements.SPEND, {"of_plan": plan}).one()
         return Spend(row[0] or Decimal(0), row[1] or Decimal(0))
 
 
@@ -263,11 +253,11 @@ class Transaction:
 
     def append(self, kind: str, plan: PlanId, data: str, *, run: Run | None = None, item: ItemId | None = None) -> None:
         """Append an event."""
-        latest = sa.select(sa.func.coalesce(sa.func.max(events.c.sequence), 0) + 1)
-        sequence = latest.where(events.c.run == run.id).scalar_subquery() if run else 0
-        values = {"plan": plan, "type": kind, "at": self.now, "data": data, "sequence": sequence}
-        who = {"run": run.id if run else None, "item": run.item if run else item}
-        self.connection.execute(sa.insert(events).values(**values, **who))
+        values = {"plan": plan, "type": kind, "at": self.now, "data": data}
+        if run is not None:
+            self.connection.execute(statements.APPEND, {**values, "of_run": run.id, "run": run.id, "item": run.item})
+        else:
+            self.connection.execute(statements.APPEND_ASIDE, {**values, "item": item})
 
 
 def _position(run: Run) -> dict[str, object]:

@@ -6,7 +6,10 @@ import asyncio
 import errno
 import os
 import re
-from contextlib import suppress
+import signal
+import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -146,33 +149,26 @@ class Git:
         self.spawned += 1
         self._pass("git:before")
         words = (self._program, "-C", str(folder), *self._settings, *args)
+        child = _Child([os.fsencode(word) if os.name == "posix" else word for word in words], {**self._env, **env})
+        seconds = self._time_limit.total_seconds()
+        job = asyncio.get_running_loop().run_in_executor(_THREADS, child.run, stdin, seconds)
         try:
-            process = await asyncio.create_subprocess_exec(
-                *(os.fsencode(word) if os.name == "posix" else word for word in words),
-                stdin=asyncio.subprocess.PIPE if stdin else asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                env={**self._env, **env},
-                # Ctrl-C in the terminal is for Whilly, which ends its git in order.
-                start_new_session=True,
-            )
+            answer = await asyncio.shield(job)
+        except asyncio.CancelledError:
+            child.end()
+            await asyncio.wait({job})
+            raise
         except FileNotFoundError as error:
             message = f"{self._program} was not found on PATH"
             raise NotFound(message, remedy="install git 2.38 or later") from error
         except OSError as error:
             message = f"git could not be started: {error.strerror}"
             raise Unavailable(message, remedy=_REMEDIES.get(error.errno or 0, "")) from error
-        try:
-            async with asyncio.timeout(self._time_limit.total_seconds()):
-                out, err = await process.communicate(stdin or None)
-        except TimeoutError as error:
-            message = f"git {args[0]} did not end within {self._time_limit.total_seconds():.0f} s"
+        except subprocess.TimeoutExpired as error:
+            message = f"git {args[0]} did not end within {seconds:.0f} s"
             raise Unavailable(message, remedy="look at the disk and at other git processes, then run again") from error
-        finally:
-            if process.returncode is None:
-                await _end(process)
         self._pass("git:after")
-        return Answer(process.returncode or 0, out, err)
+        return answer
 
     def _pass(self, point: str) -> None:
         if self._checkpoint is not None:
@@ -186,17 +182,65 @@ _REMEDIES = {
 }
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
-    # TERM first: git then removes its lock files.
-    with suppress(ProcessLookupError):
+_THREADS = ThreadPoolExecutor(64, "git")
+"""Each waits for one git process. Asyncio's own subprocesses keep the event loop, which all attempts share, busy twice
+as long."""
+
+
+@final
+class _Child:
+    """One git process; `run` is called in a thread, `end` in any other."""
+
+    def __init__(self, words: Sequence[str | bytes], env: Mapping[str, str]) -> None:
+        self._words = words
+        self._env = env
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._is_over = False
+
+    def run(self, stdin: bytes, seconds: float) -> Answer:
+        """What it said.
+
+        Raises:
+            OSError: it could not be started.
+            subprocess.TimeoutExpired: it took too long, and was ended.
+        """
+        with self._lock:
+            if self._is_over:
+                return Answer(-signal.SIGTERM, b"", b"")
+            process = self._process = subprocess.Popen(  # noqa: S603  (git, with words of ours and no shell)
+                self._words,
+                stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=self._env,
+                # Ctrl-C in the terminal is for Whilly, which ends its git in order.
+                start_new_session=True,
+            )
+        with process:
+            try:
+                out, err = process.communicate(stdin or None, seconds)
+            except subprocess.TimeoutExpired:
+                self._end(process)
+                raise
+        return Answer(process.returncode, out, err)
+
+    def end(self) -> None:
+        """End it, if it was started; otherwise it is not started any more."""
+        with self._lock:
+            self._is_over = True
+            process = self._process
+        if process is not None:
+            process.terminate()
+
+    @staticmethod
+    def _end(process: subprocess.Popen[bytes]) -> None:
+        # TERM first: git then removes its lock files.
         process.terminate()
-    try:
-        async with asyncio.timeout(2):
-            await process.wait()
-    except TimeoutError:
-        with suppress(ProcessLookupError):
+        try:
+            process.wait(2)
+        except subprocess.TimeoutExpired:
             process.kill()
-        await process.wait()
 
 
 @dataclass(frozen=True, slots=True)

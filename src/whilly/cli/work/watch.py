@@ -14,9 +14,9 @@ from whilly.domain.flow.plan_run import PlanPhase
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from whilly.application.telling.rows import PlanRow
     from whilly.bootstrap import Project
     from whilly.domain.ids import PlanId
-    from whilly.engine.reading import PlanRow
 
 LOOK_SECONDS = 0.5
 
