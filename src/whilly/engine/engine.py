@@ -52,6 +52,7 @@ class Engine:
         self._plan: PlanId | None = None
         self._version = 0
         self._is_at_rest = False
+        self._seen: tuple[PlanPhase, StopReason | None] | None = None
         self._look_at = float("-inf")
         self._deadline: float | None = None
         self._is_launched = False
@@ -65,6 +66,7 @@ class Engine:
         """Begin to work on `plan`, or go on where it was left."""
         self._plan = plan
         self._version, self._is_at_rest = 0, False
+        self._seen, self._look_at = None, float("-inf")
         self._deadline = self._clock.monotonic() + timeout.total_seconds() if timeout else None
         self._driver.plan = plan
         self._driver.control.resume(plan)
@@ -98,11 +100,12 @@ class Engine:
         return bool(self._reading.unclosed(plan) - self._driver.left.keys())
 
     def _look(self, plan: PlanId) -> None:
-        """Read where the plan stands: at once when it was changed here, now and then for what others have done."""
-        now = self._clock.monotonic()
-        if self._ledger.written(plan) == self._version and now < self._look_at:
+        """Read where the plan stands: at once when it was stopped or ended here, now and then for what others did."""
+        now, written = self._clock.monotonic(), self._ledger.written(plan)
+        seen = (written.phase, written.stop) if written else None
+        if seen == self._seen and now < self._look_at:
             return
-        self._look_at = now + LOOK_SECONDS
+        self._seen, self._look_at = seen, now + LOOK_SECONDS
         version = self._reading.version(plan)
         if version != self._version:
             self._version = version

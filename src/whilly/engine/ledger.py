@@ -99,7 +99,7 @@ class Ledger:
         self._enqueue = enqueue
         self._checkpoint = checkpoint
         self._frontiers: dict[PlanId, tuple[int, Frontier]] = {}
-        self._written: dict[PlanId, int] = {}
+        self._written: dict[PlanId, tuple[int, PlanRun]] = {}
         self._lock = threading.Lock()
 
     @contextmanager
@@ -122,13 +122,13 @@ class Ledger:
                 known = self._frontiers.pop(plan, None)
                 at_hand = known[1] if known and known[0] == version - 1 else None
                 unit = PlanUnit(tx, state, at_hand, self._sources(tx, state, version))
-                if self._written.get(plan, version - 1) != version - 1:
+                if plan in self._written and self._written[plan][0] != version - 1:
                     # Somebody else has written since, and this version hides theirs from whoever looks later.
                     unit.drive_due()
                 yield unit
                 frontier = unit.finish()
                 self._checkpoint(f"{name}:inside")
-            self._written[plan] = version
+            self._written[plan] = (version, unit.state)
             if frontier is not None:
                 self._frontiers[plan] = (version, frontier)
         self._checkpoint(f"{name}:after")
@@ -253,14 +253,14 @@ class Ledger:
                 unit.tx.attempts.keep_candidate(run_id, number, commit)
             return is_current
 
-    def written(self, plan: PlanId) -> int:
-        """The newest version of the plan that was written here; known without asking the database."""
-        return self._written.get(plan, 0)
+    def written(self, plan: PlanId) -> PlanRun | None:
+        """The plan as it was written here last; known without asking the database."""
+        return self._written[plan][1] if plan in self._written else None
 
     def is_changed_by_others(self, plan: PlanId, version: int) -> bool:
         """Whether `version` of the plan is newer than the last that was written here."""
         with self._lock:  # A change that is being committed here at this moment is not somebody else's.
-            return version > self._written.get(plan, 0)
+            return plan not in self._written or version > self._written[plan][0]
 
     def refresh(self, plan: PlanId) -> None:
         """Somebody else has changed the plan: start what may start now, go on with what was released."""
