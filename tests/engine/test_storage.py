@@ -145,7 +145,7 @@ def test_reads_within_a_snapshot_see_one_moment(office: Office, world: World) ->
     versions = sa.select(sa.func.sum(metadata.tables["plans"].c.version))
     with snapshot(office.database) as tx:
         before = tx.scalar(versions)
-        Ledger(office.database, world.clock, world.pipelines, None, world.passed.append).refresh(PLAN)
+        Ledger(office.database, world.clock, world.pipelines, None, world.passed.append).refresh(PLAN, 1)
         assert tx.scalar(versions) == before
     with snapshot(office.database) as tx:
         assert tx.scalar(versions) == before + 1

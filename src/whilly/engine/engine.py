@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from whilly.ports.clock import Clock
 
 
-LOOK_SECONDS = 0.2
-"""How soon the engine sees what other processes have written."""
+LOOK_TICKS = 4
+"""After how many ticks the engine sees what other processes have written."""
 
 
 @contextmanager
@@ -53,7 +53,7 @@ class Engine:
         self._version = 0
         self._is_at_rest = False
         self._seen: tuple[PlanPhase, StopReason | None] | None = None
-        self._look_at = float("-inf")
+        self._ticks = 0
         self._deadline: float | None = None
         self._is_launched = False
 
@@ -66,7 +66,7 @@ class Engine:
         """Begin to work on `plan`, or go on where it was left."""
         self._plan = plan
         self._version, self._is_at_rest = 0, False
-        self._seen, self._look_at = None, float("-inf")
+        self._seen = None
         self._deadline = self._clock.monotonic() + timeout.total_seconds() if timeout else None
         self._driver.plan = plan
         self._driver.control.resume(plan)
@@ -101,11 +101,12 @@ class Engine:
 
     def _look(self, plan: PlanId) -> None:
         """Read where the plan stands: at once when it was stopped or ended here, now and then for what others did."""
-        now, written = self._clock.monotonic(), self._ledger.written(plan)
+        written = self._ledger.written(plan)
         seen = (written.phase, written.stop) if written else None
-        if seen == self._seen and now < self._look_at:
+        self._ticks += 1
+        if seen == self._seen and self._ticks % LOOK_TICKS:
             return
-        self._seen, self._look_at = seen, now + LOOK_SECONDS
+        self._seen = seen
         version = self._reading.version(plan)
         if version != self._version:
             self._version = version
@@ -118,8 +119,7 @@ class Engine:
             self._driver.control.stop(plan, glance.stop)
         for run in glance.ended:
             self._driver.control.end(run)
-        if self._ledger.is_changed_by_others(plan, glance.version):
-            self._ledger.refresh(plan)
+        self._ledger.refresh(plan, glance.version)
         return glance.phase is PlanPhase.IDLE
 
     def stop(self, reason: StopReason) -> None:

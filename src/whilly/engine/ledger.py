@@ -257,15 +257,13 @@ class Ledger:
         """The plan as it was written here last; known without asking the database."""
         return self._written[plan][1] if plan in self._written else None
 
-    def is_changed_by_others(self, plan: PlanId, version: int) -> bool:
-        """Whether `version` of the plan is newer than the last that was written here."""
+    def refresh(self, plan: PlanId, version: int) -> None:
+        """When somebody else has made `version`: start what may start now, go on with what was released."""
         with self._lock:  # A change that is being committed here at this moment is not somebody else's.
-            return plan not in self._written or version > self._written[plan][0]
-
-    def refresh(self, plan: PlanId) -> None:
-        """Somebody else has changed the plan: start what may start now, go on with what was released."""
-        with self.unit("refresh", plan) as unit:
-            unit.drive_due()
+            is_ours = plan in self._written and version <= self._written[plan][0]
+        if not is_ours:
+            with self.unit("refresh", plan) as unit:
+                unit.drive_due()
 
     def close_run(self, run: RunId, plan: PlanId) -> None:
         """An ended run's workspace was put away."""
