@@ -142,7 +142,7 @@ async def test_resetting_begins_anew_and_leaves_no_agent(staged: StagedPlan, com
     staged.start("T-1")
     supervisor = psutil.Process(await start_session(staged, "T-1"))
     told = command("reset", "--yes", "--json")
-    assert json.loads(told.out) == {"plan": PLAN, "name": "Shop", "changed": 1, "problems": []}
+    assert json.loads(told.out) == {"plans": [{"plan": PLAN, "name": "Shop", "changed": 1, "problems": []}]}
     _, alive = psutil.wait_procs([supervisor], timeout=5)
     assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == []
     assert set(statuses(staged).values()) == {ItemStatus.PENDING}

@@ -109,7 +109,7 @@ def translate(argv: Sequence[str], commands: Collection[str]) -> Translated | Re
     if flag is None:
         return Translated((*before, "run", *kept), notes)
     others = tuple(part for part in kept if part != flag)
-    return Translated((*before, COMMAND_FLAGS[flag], *_default_subcommand(flag, others)), notes)
+    return Translated((*before, COMMAND_FLAGS[flag], *_complete(flag, others)), notes)
 
 
 def _skip_global(argv: Sequence[str]) -> int:
@@ -128,5 +128,9 @@ def _is_old(rest: Sequence[str]) -> bool:
     return looks_like_a_plan or any(part in _RUN_FLAGS or part in COMMAND_FLAGS for part in _options(rest[:1]))
 
 
-def _default_subcommand(flag: str, others: tuple[str, ...]) -> tuple[str, ...]:
-    return ("show", *others) if flag == "--config" and (not others or others[0].startswith("-")) else others
+def _complete(flag: str, others: tuple[str, ...]) -> tuple[str, ...]:
+    """What the flag alone used to mean."""
+    if flag == "--config" and (not others or others[0].startswith("-")):
+        return ("show", *others)
+    # The predecessor did not ask, but it wanted names.
+    return ("--yes", *others) if flag == "--reset" and others else others
