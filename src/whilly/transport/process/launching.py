@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from whilly.transport.process.home import Spec
 
 SUPERVISOR_LOG = "supervisor.log"
+_SIGNALS = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP} if sys.platform != "win32" else set()
 _PACKAGE_ROOT = str(Path(__file__).parents[3])
 
 
@@ -63,7 +65,7 @@ def spawn_supervisor(python: str, home: str, program: str, spec: Spec, environme
             setsid=True,
             # What this process ignores or blocks is its own affair.
             setsigmask=(),
-            setsigdef=signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP},
+            setsigdef=_SIGNALS,
         )
     except BaseException:
         os.close(reader)
