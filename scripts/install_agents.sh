@@ -8,6 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 PACKAGES=(
   "@copilotkit/aimock@1.43.0"
   "@openai/codex@0.171.0"
+  "@google/gemini-cli@0.61.0"
 )
 STAMP=.agents/packages.txt
 

@@ -11,12 +11,14 @@ from whilly.adapters.demo.agent import DemoAgent
 from whilly.testing.contracts.agent import SECRET, SECRET_NAME, AgentCase, AgentContract
 from whilly.testing.models.script import Script, say, write
 from whilly.testing.rigs.codex import CodexRig
+from whilly.testing.rigs.gemini import GeminiRig
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from whilly.testing.models.scripted import ScriptedModel
+    from whilly.testing.rigs.rig import Rig
 
 MARKER = "<promise>COMPLETE</promise>"
 ITEM = json.dumps({"id": "T-1", "title": "do it", "key_files": ["hello.txt"]})
@@ -97,22 +99,34 @@ class TestClaudeCode(AgentContract):
             yield AgentCase(agent, absent, "Do TASK-A, é", "hello.txt", "GO-ON please")
 
 
-class TestCodex(AgentContract):
+class OtherCli(AgentContract):
+    """What the CLIs share that are put on a scripted model by a rig."""
+
+    rig: Rig
+
+    @pytest.fixture
+    def program(self, request: pytest.FixtureRequest) -> str:
+        return str(request.getfixturevalue(f"{self.rig.name}_program"))
+
     @pytest.fixture
     def case(
-        self,
-        tmp_path: Path,
-        environ: dict[str, str],
-        codex_program: str,
-        scripted_model: Callable[..., ScriptedModel],
+        self, tmp_path: Path, environ: dict[str, str], program: str, scripted_model: Callable[..., ScriptedModel]
     ) -> Iterator[AgentCase]:
-        rig = CodexRig()
+        rig = self.rig
         scripts = (
             Script("TASK-A", (rig.write("hello.txt", "hi\n"), say(f"Done. {MARKER}"))),
             Script("GO-ON", (say(f"Still done. {MARKER}"),), start=2),
         )
         with scripted_model(*scripts) as model:
             source = {**environ, "HOME": str(tmp_path), **rig.settle(tmp_path, model.url)}
-            agent = make_agent("codex", {"program": codex_program, "model": rig.model}, source)
-            absent = make_agent("codex", {"program": "no-such-codex"}, source)
+            agent = make_agent(rig.name, {"program": program, "model": rig.model}, source)
+            absent = make_agent(rig.name, {"program": f"no-such-{rig.name}"}, source)
             yield AgentCase(agent, absent, "Do TASK-A, é", "hello.txt", "GO-ON please")
+
+
+class TestCodex(OtherCli):
+    rig = CodexRig()
+
+
+class TestGemini(OtherCli):
+    rig = GeminiRig()

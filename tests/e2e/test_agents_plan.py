@@ -9,6 +9,7 @@ import pytest
 
 from whilly.testing.models.script import Script, say
 from whilly.testing.rigs.codex import CodexRig
+from whilly.testing.rigs.gemini import GeminiRig
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +25,7 @@ TASKS: list[dict[str, Any]] = [
     {"id": "A", "description": "Write alpha", "key_files": ["alpha.txt"]},
     {"id": "B", "description": "Write beta", "dependencies": ["A"], "test_steps": ["grep -q beta beta.txt"]},
 ]
-TURN_USD = {"codex": 0.0065}
+TURN_USD = {"codex": 0.0065, "gemini": 0.00175}
 """A thousand tokens of input and fifty of output, at the packaged list price of the rig's model."""
 
 
@@ -37,7 +38,7 @@ def script(rig: Rig) -> tuple[Script, ...]:
     )
 
 
-@pytest.mark.parametrize("rig", [CodexRig()], ids=lambda rig: rig.name)
+@pytest.mark.parametrize("rig", [CodexRig(), GeminiRig()], ids=lambda rig: rig.name)
 def test_a_plan_is_worked_through_and_each_turn_is_paid_for_once(
     rig: Rig,
     scratch: ScratchRepository,

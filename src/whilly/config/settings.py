@@ -56,7 +56,7 @@ class AgentSettings(Section):
 
     name: str = Field(
         default="",
-        description="The agent: `claude`, `codex`, `demo` or a table of `agents`; empty is `claude`.",
+        description="The agent: `claude`, `codex`, `gemini`, `demo` or a table of `agents`; empty is `claude`.",
     )
     model: str = Field(
         default="",
@@ -101,7 +101,7 @@ class AgentTable(Section):
     What is not set here is as the agent's own description has it.
     """
 
-    kind: Literal["", "claude", "codex", "demo", "command"] = Field(
+    kind: Literal["", "claude", "codex", "gemini", "demo", "command"] = Field(
         default="", description="How to drive it; empty is the table's own name, or `command` for any other name."
     )
     program: str = Field(default="", description="Name or path of the program; empty is the agent's usual one.")
@@ -129,7 +129,7 @@ class AgentTable(Section):
     permissions: Mapping[Literal["free", "safe"], str] = Field(
         default_factory=dict, description="The values of the placeholder `{permission}`, without and with `safe`."
     )
-    output: Literal["text", "jsonl", "claude", "codex"] = Field(
+    output: Literal["text", "jsonl", "claude", "codex", "gemini"] = Field(
         default="text",
         description="How to read standard output: plain text, Whilly's JSON lines, or as that agent writes it.",
     )
@@ -143,7 +143,9 @@ class AgentTable(Section):
     env_pass: tuple[VariableName, ...] = Field(
         default=(), description="More environment variables that it may see; `NAME*` is every name that begins so."
     )
-    env_set: Mapping[str, str] = Field(default_factory=dict, description="Variables that it is given.")
+    env_set: Mapping[str, str] = Field(
+        default_factory=dict, description="Variables that it is given, with `{placeholders}`."
+    )
     env_set_as_root: Mapping[str, str] = Field(
         default_factory=dict, description="Variables that it is given when Whilly is run by root."
     )
@@ -155,6 +157,24 @@ class AgentTable(Section):
     )
     login_files: tuple[str, ...] = Field(
         default=(), description="A file that shows a login: the first one here whose `$NAME` variables are all set."
+    )
+    own_tmp: bool = Field(
+        default=False, description="Give each session a temporary folder of its own, which is removed afterwards."
+    )
+    files: Mapping[str, tuple[str | tuple[str, ...], ...]] = Field(
+        default_factory=dict,
+        description=(
+            "Files that are written before a session: a path and the pieces of its text, both with `{placeholders}`; "
+            "a list among the pieces is left out when a placeholder in it is empty."
+        ),
+    )
+    links: Mapping[str, str] = Field(
+        default_factory=dict,
+        description="Links that are made before a session: a path with `{placeholders}`, and a target with `$NAME`s.",
+    )
+    login_modes: Mapping[str, str] = Field(
+        default_factory=dict,
+        description="The value of `{login_mode}`: by the first variable that is set, else that of `default`.",
     )
     install: str = Field(default="", description="The command that installs it, for messages.")
     login: str = Field(default="", description="The command that mends a missing login, for messages.")

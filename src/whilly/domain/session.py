@@ -71,6 +71,9 @@ class Launch:
         time_limit: when the supervisor ends it by itself, even if Whilly is gone; None is no limit.
         grace: between TERM and KILL.
         output_limit: bytes of output and errors after which it is ended, even if Whilly is gone; 0 is no limit.
+        files: to be written before it starts: absolute path → text. They hold no secret.
+        links: symbolic links to be made before it starts, where the target exists: absolute path → target.
+        has_own_tmp: whether it gets a temporary folder of its own, which is removed when it has ended.
     """
 
     argv: tuple[str, ...]
@@ -80,6 +83,9 @@ class Launch:
     time_limit: timedelta | None = None
     grace: timedelta | None = None
     output_limit: int = 0
+    files: Mapping[str, str] = field(default_factory=dict)
+    links: Mapping[str, str] = field(default_factory=dict)
+    has_own_tmp: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,12 @@ def codex_program(test_environment: Mapping[str, str], request: pytest.FixtureRe
     return _find_program("codex", test_environment, request.config.rootpath)
 
 
+@pytest.fixture(scope="session")
+def gemini_program(test_environment: Mapping[str, str], request: pytest.FixtureRequest) -> str:
+    """The same for Gemini CLI."""
+    return _find_program("gemini", test_environment, request.config.rootpath)
+
+
 def _find_program(name: str, environment: Mapping[str, str], root: Path) -> str:
     given = environment.get(f"WHILLY_TEST_{name.upper()}")
     for choice in (given,) if given else (str(root / INSTALLED / name), name):

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from whilly.domain.session import Activity, Exit, SessionReport
+from whilly.ports.agent import NOTHING_KNOWN
+from whilly.transport.process.furnishing import furnish
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from whilly.domain.session import Launch
+    from whilly.domain.session import Launch, Prior
     from whilly.ports.agent import Agent, SessionReader
 
 MAX_LINE = 64 * 1024 * 1024
@@ -30,7 +32,11 @@ class Played:
 
 
 async def play_session(
-    agent: Agent, launch: Launch, limit: float = 120, until: Callable[[], bool] | None = None
+    agent: Agent,
+    launch: Launch,
+    limit: float = 120,
+    until: Callable[[], bool] | None = None,
+    prior: Prior = NOTHING_KNOWN,
 ) -> Played:
     """Run the process, feed its lines to a reader, stop it when the reader says that waiting is pointless.
 
@@ -39,8 +45,10 @@ async def play_session(
         launch: what the agent made of a request.
         limit: seconds after which the process is ended, as if by its time limit.
         until: the same as soon as this holds.
+        prior: what the reader is told beforehand.
     """
-    reader = agent.reader()
+    reader = agent.reader(prior)
+    furnish(launch)
     process = await asyncio.create_subprocess_exec(
         *launch.argv,
         cwd=launch.cwd,

@@ -50,6 +50,13 @@ CHANGES = {
     "version_args": (f'{TOOL}version_args = ["-c", "print(1.5)"]\n', TOOL),
     "login_env": (f'{TOOL}login_env = ["NO_SUCH"]\n', TOOL),
     "login_files": (f'{TOOL}login_files = ["$HOME/.no/such"]\n', TOOL),
+    "own_tmp": (f"{TOOL}own_tmp = true\n", TOOL),
+    "files": (f'{TOOL}files = {{"{{home}}/a.json" = ["{{id}}", ["{{resume}}"], "!"]}}\n', TOOL),
+    "links": (f'{TOOL}links = {{"{{run_home}}/b" = "$HOME/b"}}\n', TOOL),
+    "login_modes": (
+        f'argv = ["{PYTHON}", "{{login_mode}}"]\nlogin_modes = {{HOME = "h", default = "d"}}\n',
+        f'argv = ["{PYTHON}", "{{login_mode}}"]\nlogin_modes = {{NONE = "h", default = "d"}}\n',
+    ),
     "install": (f'{TOOL}install = "get it"\n', TOOL),
     "login": (f'{TOOL}login = "log in"\n', TOOL),
 }

@@ -18,7 +18,7 @@ from typing_extensions import override
 from whilly.adapters.command.environment import PASSED, pick_environment
 from whilly.adapters.command.pricing import PricedSessionReader
 from whilly.adapters.command.probe import ask_version
-from whilly.adapters.command.template import render_argv
+from whilly.adapters.command.template import find_placeholders, render_argv
 from whilly.domain.errors import ConfigError, Unavailable
 from whilly.domain.session import AgentFacts, AgentHealth, Launch
 from whilly.ports.agent import NOTHING_KNOWN, Agent
@@ -36,9 +36,13 @@ DIALECTS = {
     "text": "whilly.adapters.command.text:TextSessionReader",
     "jsonl": "whilly.adapters.command.jsonl:JsonlSessionReader",
     "claude": "whilly.adapters.claude.reader:ClaudeSessionReader",
+    "gemini": "whilly.adapters.gemini.reader:GeminiSessionReader",
     "codex": "whilly.adapters.codex.reader:CodexSessionReader",
 }
 """Output dialect → the reader's class, made with the descriptor and what is known beforehand."""
+
+SHARED_FOLDER = "shared"
+"""Beside the homes of a run's attempts, which are numbers."""
 
 NO_PRICES: Mapping[str, Price] = MappingProxyType({})
 MAX_ARGUMENT = 128 * 1024 - 1
@@ -68,9 +72,10 @@ class CommandAgent(Agent):
         self._descriptor = descriptor
         self._prices = prices
         self._probe_limit = probe_limit
+        fixed = {name: text for name, text in descriptor.env_set.items() if not find_placeholders((text,))}
         self._env = {
             **pick_environment(environ, (*PASSED, *descriptor.env_pass, *descriptor.login_env)),
-            **descriptor.env_set,
+            **{name: render_argv((text,), {})[0] for name, text in fixed.items()},
             **(descriptor.env_set_as_root if is_root else {}),
         }
         module, _, name = DIALECTS[descriptor.output].partition(":")
@@ -116,14 +121,23 @@ class CommandAgent(Agent):
         if program is None:
             message = f"agent {about.name}: {self._program_name} is not installed"
             raise ConfigError(message, remedy=about.install or f"install it, or set agents.{about.name}.program")
+        values = self._values(request, program)
         # The first argument is the program's name, or {program}: both mean the resolved path.
-        argv = (program, *render_argv(about.argv[1:], self._values(request, program)), *about.extra_args)
+        argv = (program, *render_argv(about.argv[1:], values), *about.extra_args)
         argv = tuple(argument.replace("\x00", "") for argument in argv)
         if any(len(argument.encode(errors="replace")) > MAX_ARGUMENT for argument in argv):
             message = f"agent {about.name}: an argument is longer than a command line allows"
             raise ConfigError(message, remedy="give it the prompt by {prompt_file} or on standard input")
         stdin = None if "prompt" in about.placeholders else request.prompt
-        return Launch(argv=argv, cwd=request.workspace, env=self._env, stdin=stdin)
+        return Launch(
+            argv=argv,
+            cwd=request.workspace,
+            env={**self._env, **{name: _fill(text, values) for name, text in about.env_set.items()}},
+            stdin=stdin,
+            files={_fill(name, values): "".join(render_argv(text, values)) for name, text in about.files.items()},
+            links=self._find_links(values),
+            has_own_tmp=about.own_tmp,
+        )
 
     @override
     def reader(self, prior: Prior = NOTHING_KNOWN) -> SessionReader:
@@ -160,6 +174,15 @@ class CommandAgent(Agent):
         # macOS keeps logins in its keychain, which cannot be looked into without asking the user.
         return None if sys.platform == "darwin" else False
 
+    def _find_links(self, values: Mapping[str, str]) -> dict[str, str]:
+        targets = {name: Template(text) for name, text in self._descriptor.links.items()}
+        known = {name: text for name, text in targets.items() if set(text.get_identifiers()) <= set(self._env)}
+        return {_fill(name, values): text.substitute(self._env) for name, text in known.items()}
+
+    def _find_login_mode(self) -> str:
+        modes = self._descriptor.login_modes
+        return next((mode for name, mode in modes.items() if self._env.get(name)), modes.get("default", ""))
+
     def _values(self, request: SessionRequest, program: str) -> dict[str, str]:
         about = self._descriptor
         cost = request.max_cost_usd
@@ -170,6 +193,7 @@ class CommandAgent(Agent):
             "workspace": request.workspace,
             "workspace_toml": json.dumps(request.workspace, ensure_ascii=False),
             "home": request.home,
+            "run_home": str(Path(request.home).parent / SHARED_FOLDER),
             "id": request.attempt,
             "model": request.model or about.model,
             "session": request.resume or request.session,
@@ -177,5 +201,10 @@ class CommandAgent(Agent):
             "resume": request.resume or "",
             "max_turns": str(request.max_turns) if request.max_turns > 0 else "",
             "max_cost": "" if cost is None else f"{cost:f}",
+            "login_mode": self._find_login_mode(),
             "permission": about.permissions.get("safe" if about.safe else "free", ""),
         }
+
+
+def _fill(text: str, values: Mapping[str, str]) -> str:
+    return render_argv((text,), values)[0]

@@ -36,7 +36,7 @@ class AgentDescriptor(BaseModel):
     )
     model: str = Field(default="", description="The model when nothing else names one; empty leaves it to the agent.")
     extra_args: tuple[str, ...] = Field(default=(), description="More arguments, as they are, put last.")
-    output: Literal["text", "jsonl", "claude", "codex"] = Field(
+    output: Literal["text", "jsonl", "claude", "codex", "gemini"] = Field(
         default="text",
         description="How to read standard output: plain text, Whilly's JSON lines, or as that agent writes it.",
     )
@@ -51,12 +51,32 @@ class AgentDescriptor(BaseModel):
         default_factory=dict, description="The values of the placeholder {permission}."
     )
     env_pass: tuple[str, ...] = Field(default=(), description="More variables that it may see; `NAME*` is a prefix.")
-    env_set: Mapping[str, str] = Field(default_factory=dict, description="Variables that it is given.")
+    env_set: Mapping[str, str] = Field(
+        default_factory=dict, description="Variables that it is given, with `{placeholders}`."
+    )
     env_set_as_root: Mapping[str, str] = Field(default_factory=dict, description="The same, only when run by root.")
     version_args: tuple[str, ...] = Field(default=("--version",), description="Arguments that make it say its version.")
     login_env: tuple[str, ...] = Field(default=(), description="Variables of which one is enough to be logged in.")
     login_files: tuple[str, ...] = Field(
         default=(), description="A file that shows a login: the first one here whose `$NAME` variables are all set."
+    )
+    own_tmp: bool = Field(
+        default=False, description="Give each session a temporary folder of its own, which is removed afterwards."
+    )
+    files: Mapping[str, tuple[Argument, ...]] = Field(
+        default_factory=dict,
+        description=(
+            "Files that are written before a session: a path and the pieces of its text, both with `{placeholders}`; "
+            "a list among the pieces is left out when a placeholder in it is empty."
+        ),
+    )
+    links: Mapping[str, str] = Field(
+        default_factory=dict,
+        description="Links that are made before a session: a path with `{placeholders}`, and a target with `$NAME`s.",
+    )
+    login_modes: Mapping[str, str] = Field(
+        default_factory=dict,
+        description="The value of `{login_mode}`: by the first variable that is set, else that of `default`.",
     )
     install: str = Field(default="", description="The command that installs it.")
     login: str = Field(default="", description="The command that mends a missing login.")
@@ -84,11 +104,18 @@ def parse_descriptor(name: str, table: Mapping[str, object]) -> AgentDescriptor:
         wrong = "; ".join(_explain(tuple(each["loc"]), each["type"], each["msg"]) for each in error.errors())
         message = f"agents.{name}: {wrong}"
         raise ConfigError(message) from error
-    try:
-        find_placeholders(descriptor.argv)
-    except ConfigError as error:
-        message = f"agents.{name}.{error.message}"
-        raise ConfigError(message, remedy=error.remedy) from error
+    texts = {
+        "argv": descriptor.argv,
+        "env_set": tuple(descriptor.env_set.values()),
+        "files": (*descriptor.files, *(piece for pieces in descriptor.files.values() for piece in pieces)),
+        "links": tuple(descriptor.links),
+    }
+    for key, text in texts.items():
+        try:
+            find_placeholders(text)
+        except ConfigError as error:
+            message = f"agents.{name}.{key}: {error.message}"
+            raise ConfigError(message, remedy=error.remedy) from error
     return descriptor
 
 

@@ -18,6 +18,7 @@ PLACEHOLDERS = {
     "workspace": "path of the checkout to work in",
     "workspace_toml": "the same as text in TOML or JSON, with its quotes",
     "home": "path of the attempt's private directory",
+    "run_home": "path of a private directory that the attempts of a run share",
     "id": "the attempt's id",
     "model": "the model; may be empty",
     "session": "id of the session, also when it is resumed",
@@ -25,6 +26,7 @@ PLACEHOLDERS = {
     "resume": "id of the session when it is resumed, else empty",
     "max_turns": "the limit of turns; may be empty",
     "max_cost": "the limit of cost in US dollars; may be empty",
+    "login_mode": "what `login_modes` has for the login in use",
     "permission": "what `permissions` has for the mode in force",
 }
 """Every name that may stand in braces, and what it means."""
@@ -78,11 +80,11 @@ def _flatten(argv: Sequence[Argument]) -> Iterator[str]:
 
 def _complain(text: str, name: str | None) -> ConfigError:
     if name is None:
-        return ConfigError(f"argv: a brace without its partner in {text!r}", remedy="write {{ or }} for a brace itself")
+        return ConfigError(f"a brace without its partner in {text!r}", remedy="write {{ or }} for a brace itself")
     near = get_close_matches(name, PLACEHOLDERS, n=1, cutoff=0.5)
     known = ", ".join(f"{{{each}}}" for each in PLACEHOLDERS)
     hint = f"did you mean {{{near[0]}}}? " if near else ""
     return ConfigError(
-        f"argv: unknown placeholder {{{name}}} in {text!r}",
+        f"unknown placeholder {{{name}}} in {text!r}",
         remedy=f"{hint}known: {known}; write {{{{ and }}}} for braces themselves",
     )

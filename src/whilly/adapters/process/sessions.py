@@ -19,6 +19,7 @@ from whilly.ports.sessions import Sessions, SessionState
 from whilly.transport.process.census import find_carriers
 from whilly.transport.process.effort import measure_effort
 from whilly.transport.process.ending import end_carriers
+from whilly.transport.process.furnishing import furnish, make_tmp, remove_tmp
 from whilly.transport.process.home import AttemptHome, Spec
 from whilly.transport.process.launching import SUPERVISOR_LOG, find_program, mark, spawn_supervisor
 from whilly.transport.process.line_file import read_lines
@@ -130,7 +131,12 @@ class ProcessSessions(Sessions):
         program = find_program(launch)
         if program is None:
             raise _explain_program(errno.ENOENT, launch)
-        environment = mark(dict(launch.env), attempt, self._state_dir)
+        try:
+            furnish(launch)
+            tmp = make_tmp(str(place.path)) if launch.has_own_tmp else {}
+        except OSError as error:
+            raise _explain_system(error.errno or 0) from error
+        environment = mark({**launch.env, **tmp}, attempt, self._state_dir)
         spec = Spec(
             attempt=attempt,
             argv=launch.argv,
@@ -204,6 +210,7 @@ class ProcessSessions(Sessions):
         await self._collect([pid for pid, home in self._children.items() if home == str(place.path)])
         if not place.is_swept() and (spec := place.spec()):
             await end_carriers(self._state_dir, lambda name: name == spec.attempt, _REST_S)
+        await asyncio.to_thread(remove_tmp, str(place.path))
         return place.exit()
 
     async def _collect(self, pids: list[int]) -> None:
