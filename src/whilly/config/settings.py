@@ -123,6 +123,17 @@ class AgentTable(Section):
         default="", description="The model when neither the task nor, for the default agent, `agent.model` names one."
     )
     extra_args: tuple[str, ...] = Field(default=(), description="More arguments, as they are, put last.")
+    hygiene: tuple[str, ...] = Field(
+        default=(),
+        description=(
+            "Arguments that keep the repository's own settings, hooks, servers and plugins from running; they stand "
+            "for the argument `{hygiene}`."
+        ),
+    )
+    hygiene_env: Mapping[str, str] = Field(default_factory=dict, description="Variables for the same purpose.")
+    trust: bool = Field(
+        default=False, description="Let the repository's own settings for the agent count: leave the hygiene out."
+    )
     safe: bool = Field(
         default=False, description="Leave the agent's own permission rules on, instead of allowing every tool."
     )

@@ -77,6 +77,7 @@ class CommandAgent(Agent):
             **pick_environment(environ, (*PASSED, *descriptor.env_pass, *descriptor.login_env)),
             **{name: render_argv((text,), {})[0] for name, text in fixed.items()},
             **(descriptor.env_set_as_root if is_root else {}),
+            **({} if descriptor.trust else descriptor.hygiene_env),
         }
         module, _, name = DIALECTS[descriptor.output].partition(":")
         self._reader = cast("Callable[[AgentDescriptor, Prior], SessionReader]", getattr(import_module(module), name))
@@ -123,7 +124,7 @@ class CommandAgent(Agent):
             raise ConfigError(message, remedy=about.install or f"install it, or set agents.{about.name}.program")
         values = self._values(request, program)
         # The first argument is the program's name, or {program}: both mean the resolved path.
-        argv = (program, *render_argv(about.argv[1:], values), *about.extra_args)
+        argv = (program, *render_argv(about.command[1:], values), *about.extra_args)
         argv = tuple(argument.replace("\x00", "") for argument in argv)
         if any(len(argument.encode(errors="replace")) > MAX_ARGUMENT for argument in argv):
             message = f"agent {about.name}: an argument is longer than a command line allows"

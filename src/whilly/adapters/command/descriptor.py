@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+HYGIENE = "{hygiene}"
+
+
 class AgentDescriptor(BaseModel):
     """One agent CLI."""
 
@@ -45,6 +48,17 @@ class AgentDescriptor(BaseModel):
         description=(
             "What a session costs: unknown, nothing, what the output says, or its tokens by the price table (`prices`)."
         ),
+    )
+    hygiene: tuple[str, ...] = Field(
+        default=(),
+        description=(
+            "Arguments that keep the repository's own settings, hooks, servers and plugins from running; they stand "
+            "for the argument `{hygiene}`."
+        ),
+    )
+    hygiene_env: Mapping[str, str] = Field(default_factory=dict, description="Variables for the same purpose.")
+    trust: bool = Field(
+        default=False, description="Let the repository's own settings for the agent count: leave the hygiene out."
     )
     safe: bool = Field(default=False, description="Which of the two `permissions` is in force.")
     permissions: Mapping[Literal["free", "safe"], str] = Field(
@@ -82,9 +96,15 @@ class AgentDescriptor(BaseModel):
     login: str = Field(default="", description="The command that mends a missing login.")
 
     @property
+    def command(self) -> tuple[Argument, ...]:
+        """The command line with the arguments for hygiene in their place."""
+        inserted = () if self.trust else self.hygiene
+        return tuple(each for part in self.argv for each in (inserted if part == HYGIENE else (part,)))
+
+    @property
     def placeholders(self) -> frozenset[str]:
         """The names in the command line's braces."""
-        return find_placeholders(self.argv)
+        return find_placeholders(self.command)
 
     @property
     def can_resume(self) -> bool:
@@ -105,7 +125,7 @@ def parse_descriptor(name: str, table: Mapping[str, object]) -> AgentDescriptor:
         message = f"agents.{name}: {wrong}"
         raise ConfigError(message) from error
     texts = {
-        "argv": descriptor.argv,
+        "argv": descriptor.command,
         "env_set": tuple(descriptor.env_set.values()),
         "files": (*descriptor.files, *(piece for pieces in descriptor.files.values() for piece in pieces)),
         "links": tuple(descriptor.links),

@@ -129,18 +129,20 @@ def test_codex_command_line() -> None:
 
 
 def test_claude_codes_command_line() -> None:
-    agent = make("claude", program=sys.executable, extra_args=["--strict-mcp-config"])
+    agent = make("claude", program=sys.executable, extra_args=["--verbose"])
     fixed = (PYTHON, "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "bypassPermissions")
     launch = agent.launch(REQUEST)
-    assert launch.argv == (*fixed, "--session-id", "s-1", "--strict-mcp-config")
+    assert launch.argv[:7] == fixed
+    assert launch.argv[7:11] == ("--setting-sources", "user", "--strict-mcp-config", "--append-system-prompt")
+    assert launch.argv[-3:] == ("--session-id", "s-1", "--verbose")
     assert launch.stdin == "do it"
-    request = replace(
-        REQUEST, resume=SessionId("s-0"), model="opus", max_turns=7, max_cost_usd=Decimal("1E+1"), prompt="-p x"
-    )
-    assert agent.launch(request).argv == (
-        *(*fixed, "--model", "opus", "--resume", "s-0", "--max-turns", "7", "--max-budget-usd", "10"),
-        "--strict-mcp-config",
-    )
+
+
+def test_a_trusted_repositorys_own_settings_count() -> None:
+    for kind in ("claude", "codex"):
+        plain, trusting = (make(kind, program=sys.executable, trust=trust).launch(REQUEST) for trust in (False, True))
+        assert len(trusting.argv) < len(plain.argv)
+    assert "--setting-sources" not in make("claude", program=sys.executable, trust=True).launch(REQUEST).argv
 
 
 def test_claude_code_gets_its_login_and_no_other_secret() -> None:
