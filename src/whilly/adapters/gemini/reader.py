@@ -72,6 +72,10 @@ class GeminiSessionReader(SessionReader):
         return ""
 
     @override
+    def is_over(self) -> bool:
+        return self._result is not None
+
+    @override
     def report(self, exit_: Exit) -> SessionReport:
         outcome, reason = self._judge(exit_)
         error = (self._result or {}).get("error")
