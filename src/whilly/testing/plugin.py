@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,6 +29,15 @@ REMEDY = "run scripts/install_agents.sh"
 def test_environment() -> Mapping[str, str]:
     """The environment of the test run."""
     return dict(os.environ)  # noqa: TID251  (where programs are is the test run's business, not the product's)
+
+
+@pytest.fixture(scope="session")
+def bubblewrap(test_environment: Mapping[str, str]) -> str:
+    """A `PATH` in which bubblewrap is."""
+    path = test_environment.get("PATH", os.defpath)
+    if sys.platform != "linux" or shutil.which("bwrap", path=path) is None:
+        pytest.skip("no bubblewrap on PATH → apt install bubblewrap")
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import errno
+from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
 from typing_extensions import override
 
-from whilly.adapters.shell.command import KILL, Ended, run_command
+from whilly.adapters.shell.command import KILL, Ended, run_command, shell_argv
 from whilly.domain.change import CheckReport
+from whilly.domain.confinement import Confinement
 from whilly.domain.errors import NotFound, Unavailable
 from whilly.domain.failure import read_failure
+from whilly.domain.session import Launch
 from whilly.ports.checks import Checks
 from whilly.transport.process.census import ATTEMPT_VARIABLE, STATE_VARIABLE, find_carriers
 from whilly.transport.process.ending import end_carriers
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from whilly.domain.attempt import Evidence
     from whilly.domain.change import CheckCommand
     from whilly.domain.ids import AttemptId
+    from whilly.ports.sandbox import Sandbox
 
 
 @final
@@ -34,13 +38,26 @@ class ShellChecks(Checks):
         state: Whilly's directory of this repository; part of the mark, as attempt ids are unique only within it.
         time_limit: for each command.
         grace: between TERM and KILL.
+        sandbox: holds the commands, without any network; None lets them do what Whilly's user may.
+        readable: what they may read besides, inside the sandbox.
     """
 
-    def __init__(self, *, env: Mapping[str, str], state: str, time_limit: timedelta, grace: timedelta) -> None:
+    def __init__(
+        self,
+        *,
+        env: Mapping[str, str],
+        state: str,
+        time_limit: timedelta,
+        grace: timedelta,
+        sandbox: Sandbox | None = None,
+        readable: Sequence[str] = (),
+    ) -> None:
         self._env = dict(env)
         self._state = state
         self._time_limit = time_limit.total_seconds()
         self._grace = grace.total_seconds()
+        self._sandbox = sandbox
+        self._readable = tuple(readable)
 
     @override
     async def run(self, attempt: AttemptId, checkout: str, commands: Sequence[CheckCommand]) -> CheckReport:
@@ -73,9 +90,18 @@ class ShellChecks(Checks):
             passed.append(command.run)
         return CheckReport(tuple(passed))
 
+    def _launch(self, argv: tuple[str, ...], checkout: str, env: Mapping[str, str]) -> Launch:
+        launch = Launch(argv, cwd=checkout, env=env)
+        if self._sandbox is None:
+            return launch
+        held = self._sandbox.contain(launch, Confinement(home="", writable=(checkout,), readable=self._readable))
+        # The marks stay on the host's part, by which all of it is found.
+        return replace(held, env={**held.env, **{name: env[name] for name in (ATTEMPT_VARIABLE, STATE_VARIABLE)}})
+
     async def _run_one(self, env: Mapping[str, str], checkout: str, command: CheckCommand) -> Ended:
         try:
-            return await run_command(command.run, checkout, env, self._time_limit, self._grace)
+            launch = self._launch(shell_argv(command.run), checkout, env)
+            return await run_command(launch.argv, launch.cwd, launch.env, self._time_limit, self._grace)
         except ValueError as error:
             return Ended(126, f"this command cannot be run: {error}".encode())
         except (FileNotFoundError, NotADirectoryError) as error:

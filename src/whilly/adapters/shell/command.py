@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, final
 from typing_extensions import override
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 HEAD_BYTES = 64 * 1024
 TAIL_BYTES = 256 * 1024
@@ -84,17 +84,19 @@ class _Listener(asyncio.SubprocessProtocol):
         self.exited.set()
 
 
-async def run_command(command: str, folder: str, env: Mapping[str, str], time_limit: float, grace: float) -> Ended:
+async def run_command(
+    argv: Sequence[str], folder: str, env: Mapping[str, str], time_limit: float, grace: float
+) -> Ended:
     """Run it with an empty standard input in a session of its own, and end its process group at the latest with it.
 
     Raises:
-        ValueError: no system could run this text (it holds a NUL).
+        ValueError: no system could run this (it holds a NUL).
         OSError: the process could not be started.
     """
     loop = asyncio.get_running_loop()
     transport, listener = await loop.subprocess_exec(
         _Listener,
-        *_shell(command),
+        *argv,
         cwd=folder,
         env=dict(env),
         stdin=asyncio.subprocess.DEVNULL,
@@ -123,7 +125,8 @@ async def run_command(command: str, folder: str, env: Mapping[str, str], time_li
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
-def _shell(command: str) -> tuple[str, ...]:
+def shell_argv(command: str) -> tuple[str, ...]:
+    """What makes the system's shell run a command line."""
     if os.name == "nt":
         return ("cmd", "/d", "/s", "/c", command)
     return ("/bin/sh", "-c", command)

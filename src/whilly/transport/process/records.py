@@ -13,6 +13,8 @@ EXIT_FILE = "exit.json"
 STDIN_FILE = "stdin"
 OUTPUT_FILE = "events.jsonl"
 ERROR_FILE = "stderr.log"
+CONFINED_FILE = "confined.json"
+"""What a sandbox's keeper leaves word of: the limit that was passed, what the gateway measured."""
 
 SUPERVISOR_VARIABLE = "WHILLY_SUPERVISOR"
 """Set to the home in a supervisor's own environment, and never in an agent's."""

@@ -1,0 +1,145 @@
+"""Stays with one running sandbox: its output, its signals, its limits, its gateway."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import struct
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+from whilly.adapters.bubblewrap.watch import measure_memory, measure_room
+from whilly.transport.process.records import CONFINED_FILE, write_record
+
+if TYPE_CHECKING:
+    from whilly.adapters.bubblewrap.order import Order
+
+_CHUNK = 2**16
+_LOOK_S = 1.0
+_ROOM_S = 5.0
+_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+@final
+class Keeper:
+    """One sandbox from its start to its end.
+
+    Args:
+        pid: bubblewrap's.
+        channel: to `boot`, until the process has started.
+        out: what the process writes to its standard output comes here.
+        err: the same of its standard error.
+    """
+
+    def __init__(self, order: Order, pid: int, channel: socket.socket, out: int, err: int) -> None:
+        self._order = order
+        self._pid = pid
+        self._channel = channel
+        self._pipes = {out: 1, err: 2}
+        self._held = 0
+        self._written = 0
+        self._cause = ""
+
+    async def keep(self) -> int:
+        """Stay until it has ended; its exit code."""
+        loop = asyncio.get_running_loop()
+        for number in _SIGNALS:
+            loop.add_signal_handler(number, self._pass_on, number)
+        ended = asyncio.Event()
+        descriptor = os.pidfd_open(self._pid)
+        loop.add_reader(descriptor, ended.set)
+        pumps = [asyncio.ensure_future(self._pump(pipe, target)) for pipe, target in self._pipes.items()]
+        beside = [asyncio.ensure_future(self._boot()), asyncio.ensure_future(self._watch())]
+        await ended.wait()
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
+        code = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+        # The writers are gone with the sandbox, so both pipes come to their ends.
+        await asyncio.gather(*pumps)
+        for task in beside:
+            task.cancel()
+        await asyncio.gather(*beside, return_exceptions=True)
+        self._record()
+        return code if code >= 0 else 128 - code
+
+    def end(self, cause: str) -> None:
+        """End it now, and leave word why."""
+        self._cause = self._cause or cause
+        with suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
+
+    def _pass_on(self, number: int) -> None:
+        with suppress(ProcessLookupError):
+            # Before the process is there, there is nothing that could end in order.
+            os.kill(self._held or self._pid, number if self._held else signal.SIGKILL)
+
+    async def _boot(self) -> None:
+        """Take the listeners over, serve them, and let the process start."""
+        self._channel.setblocking(False)
+        loop = asyncio.get_running_loop()
+        heard = asyncio.Event()
+        loop.add_reader(self._channel, heard.set)
+        await heard.wait()
+        loop.remove_reader(self._channel)
+        data, ancillary, _flags, _address = self._channel.recvmsg(16, 4096)
+        listeners: list[socket.socket] = []
+        for _level, kind, content in ancillary:
+            if kind == socket.SCM_RIGHTS:
+                numbers = struct.unpack(f"{len(content) // 4}i", content)
+                listeners += [socket.socket(fileno=number) for number in numbers]
+            elif kind == socket.SCM_CREDENTIALS:
+                # The kernel translates the sender's pid into ours.
+                self._held = struct.unpack("3i", content[:12])[0]
+        if not data:
+            return
+        self._channel.send(b"g")
+        self._channel.close()
+
+    async def _pump(self, pipe: int, target: int) -> None:
+        loop = asyncio.get_running_loop()
+        reader = asyncio.StreamReader(limit=4 * _CHUNK)
+        with open(pipe, "rb", buffering=0) as file:  # noqa: ASYNC230, PTH123  (a pipe's descriptor)
+            await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), file)
+            while data := await reader.read(_CHUNK):
+                self._written += len(data)
+                if self._order.limits.output_mb and self._written > self._order.limits.output_mb * 2**20:
+                    self.end("output")
+                    continue
+                self._write(target, data)
+
+    def _write(self, target: int, data: bytes) -> None:
+        try:
+            while data:
+                data = data[os.write(target, data) :]
+        except OSError:
+            self.end("disk")
+
+    async def _watch(self) -> None:
+        """Look at what it uses, the less often the longer a look takes."""
+        limits = self._order.limits
+        folders = [source for kind, source, _ in self._order.mounts if kind == "rw"]
+        before = await asyncio.to_thread(_measure, folders) if limits.disk_mb else 0
+        next_at = time.monotonic() + _ROOM_S
+        while True:
+            await asyncio.sleep(_LOOK_S)
+            if limits.memory_mb and measure_memory(self._pid) > limits.memory_mb * 2**20:
+                self.end("memory")
+            began = time.monotonic()
+            if limits.disk_mb and began >= next_at:
+                if await asyncio.to_thread(_measure, folders) - before > limits.disk_mb * 2**20:
+                    self.end("disk")
+                next_at = time.monotonic() + max(_ROOM_S, 20 * (time.monotonic() - began))
+
+    def _record(self) -> None:
+        if self._cause and self._order.home:
+            with suppress(OSError):
+                write_record(str(Path(self._order.home, CONFINED_FILE)), json.dumps({"cause": self._cause}))
+
+
+def _measure(folders: list[str]) -> int:
+    return sum(map(measure_room, folders))

@@ -1,0 +1,99 @@
+"""What the host's part of a sandbox is told: one value, passed as JSON in its environment and never written to disk."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import final
+
+VARIABLE = "WHILLY_CONFINEMENT"
+HOME = "/home/agent"
+MODEL_PORT = 8787
+EGRESS_PORT = 3128
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one sandbox may use; 0 is no limit.
+
+    Attributes:
+        memory_mb: of each process, and of all of them together.
+        processes: at the same time.
+        file_mb: of each file that is written.
+        disk_mb: that the writable directories may grow by.
+        output_mb: of what it writes to its standard output and error.
+    """
+
+    memory_mb: int = 8192
+    processes: int = 512
+    file_mb: int = 2048
+    disk_mb: int = 10240
+    output_mb: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """The gateway to a model's service: see `ModelAccess`.
+
+    Attributes:
+        budget_usd: decimal, as text; empty is no limit.
+    """
+
+    api: str
+    upstream: str
+    key: str
+    token: str
+    budget_usd: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One process to be held.
+
+    Attributes:
+        bwrap: absolute path of bubblewrap.
+        home: where records go.
+        user: user and group id to run as; None keeps the caller's, who is not root then.
+        python: the interpreter that boots inside.
+        mounts: kind (`ro`, `rw`, `link`), source (a link's target), place; later ones lie on top.
+        env: the whole environment.
+    """
+
+    bwrap: str
+    home: str
+    cwd: str
+    program: str
+    python: str
+    user: tuple[int, int] | None
+    mounts: tuple[tuple[str, str, str], ...]
+    env: dict[str, str]
+    limits: Limits
+    hosts: tuple[str, ...] = ()
+    gateway: Gateway | None = None
+
+    def dump(self) -> str:
+        """As JSON."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """The ports to be opened inside, in the order in which `boot` hands them over."""
+        return ((MODEL_PORT,) if self.gateway else ()) + ((EGRESS_PORT,) if self.hosts else ())
+
+
+def parse_order(text: str) -> Order:
+    """The inverse of `Order.dump`."""
+    fields = json.loads(text)
+    user = fields.pop("user")
+    gateway = fields.pop("gateway")
+    return Order(
+        **{
+            **fields,
+            "user": tuple(user) if user else None,
+            "mounts": tuple(tuple(mount) for mount in fields["mounts"]),
+            "limits": Limits(**fields["limits"]),
+            "hosts": tuple(fields["hosts"]),
+            "gateway": Gateway(**gateway) if gateway else None,
+        }
+    )
