@@ -5,6 +5,7 @@ Imports that cost time are made where they are needed: what only reads must not 
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import sqlalchemy as sa
 
     from whilly.adapters.git.command import Git
+    from whilly.adapters.git.contained.tier import ContainedTier
     from whilly.adapters.git.layout import Layout
     from whilly.application.attempt_context import Ports, Rules
     from whilly.application.live import Live
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from whilly.engine.reading import Reading
     from whilly.ports.agent import Agent
     from whilly.ports.repository import Repository
+    from whilly.ports.sandbox import Sandbox
     from whilly.ports.sessions import Sessions
     from whilly.ports.workspace import Workspace
 
@@ -171,9 +174,40 @@ class Project:
     @cached_property
     def workspace(self) -> Workspace:
         """The workspaces of runs."""
+        if self.is_contained:
+            return self.contained_tier.workspace
         from whilly.adapters.git.workspace import GitWorkspace  # noqa: PLC0415  (as above)
 
         return GitWorkspace(self.git, self.layout, self.clock)
+
+    @property
+    def is_contained(self) -> bool:
+        """Whether agents work in a sandbox."""
+        return self.settings.agent.isolation == "contained"
+
+    @cached_property
+    def sandbox(self) -> Sandbox:
+        """What holds agents that are not trusted."""
+        from whilly.adapters.bubblewrap.order import Limits  # noqa: PLC0415  (as above)
+        from whilly.adapters.bubblewrap.sandbox import BubblewrapSandbox  # noqa: PLC0415  (as above)
+
+        wanted = self.settings.contained
+        limits = Limits(
+            memory_mb=wanted.memory_mb,
+            processes=wanted.processes,
+            file_mb=wanted.file_mb,
+            disk_mb=wanted.disk_mb,
+        )
+        path = self.loaded.environment.get("PATH", os.defpath)
+        return BubblewrapSandbox(path, user=wanted.user, readable=wanted.read, limits=limits)
+
+    @cached_property
+    def contained_tier(self) -> ContainedTier:
+        """Workspaces and checkouts that are held by the sandbox."""
+        from whilly.adapters.git.contained.tier import make_contained_tier  # noqa: PLC0415  (as above)
+
+        path = self.loaded.environment.get("PATH", os.defpath)
+        return make_contained_tier(self.git, path, self.layout, self.clock, self.sandbox)
 
     @cached_property
     def sessions(self) -> Sessions:
@@ -200,7 +234,20 @@ class Project:
         table = self.settings.agents.get(name)
         changes = table.changes() if table else {}
         prices = {model: price.rates() for model, price in self.settings.prices.items()}
-        return make_agent(name, changes, self.loaded.environment, self.settings.agent.env_pass, prices)
+        agent = make_agent(name, changes, self.loaded.environment, self.settings.agent.env_pass, prices)
+        return self._contain(name, agent) if self.is_contained else agent
+
+    def _contain(self, name: str, agent: Agent) -> Agent:
+        from whilly.adapters.agents import make_agent  # noqa: PLC0415  (asyncio costs time)
+        from whilly.adapters.bubblewrap.agent import SAFE_VARIABLES, ContainedAgent  # noqa: PLC0415  (as above)
+
+        table, passed = self.settings.agents.get(name), self.settings.agent.env_pass
+        prices = {model: price.rates() for model, price in self.settings.prices.items()}
+        own = table.env_pass if table else ()
+        environ = pick(self.loaded.environment, (*SAFE_VARIABLES, *own, *passed))
+        inner = make_agent(name, table.changes() if table else {}, environ, passed, prices, is_root=False)
+        objects = str(self.contained_tier.places.objects)
+        return ContainedAgent(inner, agent, self.sandbox, objects, self.settings.contained.hosts)
 
     @cached_property
     def agents(self) -> Mapping[str, Agent]:
@@ -213,8 +260,9 @@ class Project:
         from whilly.application.attempt_context import Ports  # noqa: PLC0415  (as above)
 
         profile = self.settings.profile
+        tier = self.contained_tier if self.is_contained else None
         return Ports(
-            repository=self.repository,
+            repository=tier.repository if tier else self.repository,
             workspace=self.workspace,
             sessions=self.sessions,
             checks=ShellChecks(
@@ -222,6 +270,8 @@ class Project:
                 state=str(self.state),
                 time_limit=timedelta(seconds=profile.check_timeout_s or 10**8),
                 grace=timedelta(seconds=self.settings.agent.grace_s),
+                sandbox=self.sandbox if tier else None,
+                readable=(str(tier.places.objects),) if tier else (),
             ),
             agents=self.agents,
             clock=self.clock,

@@ -36,6 +36,8 @@ def make_agent(
     environ: Mapping[str, str],
     env_pass: Sequence[str] = (),
     prices: Mapping[str, Mapping[str, Decimal]] = NO_CHANGES,
+    *,
+    is_root: bool | None = None,
 ) -> Agent:
     """The agent of this name.
 
@@ -46,6 +48,7 @@ def make_agent(
         environ: the environment that its processes may get an allowed part of.
         env_pass: more names that are allowed.
         prices: by model, rates that differ from the packaged list prices.
+        is_root: whether it will run as root; None is as this process does.
 
     Raises:
         ConfigError: the settings do not describe an agent.
@@ -62,7 +65,8 @@ def make_agent(
     else:
         descriptor = parse_descriptor(name, changes)
     passed = (*descriptor.env_pass, *env_pass)
-    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    if is_root is None:
+        is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     priced = merge_prices(prices) if descriptor.cost == "tokens" else {}
     return CommandAgent(descriptor.model_copy(update={"env_pass": passed}), environ, priced, is_root=is_root)
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
-from whilly.config.values import checked_branch, checked_path, checked_reference, command_table
+from whilly.config.values import checked_branch, checked_host, checked_path, checked_reference, command_table
 from whilly.domain.change import CheckCommand
 from whilly.domain.claims import Refused, normalize
 
@@ -16,6 +16,8 @@ Seconds = Annotated[float, Field(ge=0, le=10**9, allow_inf_nan=False)]
 Dollars = Annotated[Decimal, Field(ge=0, le=10**9, allow_inf_nan=False)]
 VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\*?$")]
 RepositoryPath = Annotated[str, AfterValidator(checked_path)]
+AbsolutePath = Annotated[str, Field(pattern=r"^/[^\x00]*$")]
+HostName = Annotated[str, AfterValidator(checked_host)]
 SecretReference = Annotated[str, AfterValidator(checked_reference)]
 _SENSITIVE: dict[str, JsonValue] = {"sensitive": True}
 
@@ -61,6 +63,13 @@ class AgentSettings(Section):
     model: str = Field(
         default="",
         description="The model of `agent.name`, in that agent's own words; empty leaves the choice to the agent.",
+    )
+    isolation: Literal["open", "contained"] = Field(
+        default="open",
+        description=(
+            "`open`: agents may do what you may. `contained`: each works in a sandbox, with no secret, no other file "
+            "and no network but the gateway; Whilly refuses to start where the sandbox does not hold."
+        ),
     )
     attempt_timeout_s: Seconds = Field(default=3600, description="Seconds that one attempt may take; 0 is no limit.")
     first_output_s: Seconds = Field(
@@ -216,6 +225,32 @@ class PriceTable(Section):
         return self.model_dump(exclude_none=True)
 
 
+class ContainedSettings(Section):
+    """What contained agents and checks may reach and use; it counts with `agent.isolation = "contained"`."""
+
+    user: str = Field(
+        default="",
+        description=(
+            "Whom they run as when Whilly is run by root; empty is `whilly-agent` if there is one, else `nobody`."
+        ),
+    )
+    read: tuple[AbsolutePath, ...] = Field(
+        default=(), description="More files and directories that they may read, such as tools outside of `/usr`."
+    )
+    hosts: tuple[HostName, ...] = Field(
+        default=(),
+        description="Hosts that agents may reach by a proxy, `name` (port 443) or `name:port`; checks reach none.",
+    )
+    memory_mb: int = Field(
+        default=8192, ge=0, description="Megabytes of memory that one of them may use; 0 is no limit."
+    )
+    processes: int = Field(default=512, ge=0, description="Processes that one of them may have; 0 is no limit.")
+    file_mb: int = Field(default=2048, ge=0, description="Megabytes of one file that they write; 0 is no limit.")
+    disk_mb: int = Field(
+        default=10240, ge=0, description="Megabytes that one of them may add to its checkout; 0 is no limit."
+    )
+
+
 class RepositorySettings(Section):
     """Where work starts and where it goes."""
 
@@ -347,6 +382,7 @@ class Settings(Section):
         default_factory=dict,
         description="Prices by model, for agents that report tokens and no cost; see the table of one model.",
     )
+    contained: ContainedSettings = ContainedSettings()
     repository: RepositorySettings = RepositorySettings()
     profile: ProfileSettings = ProfileSettings()
     storage: StorageSettings = StorageSettings()

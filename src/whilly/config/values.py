@@ -8,6 +8,7 @@ from whilly.domain.claims import Refused, normalize
 
 _REFERENCE = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*|keyring:[^/\s]+(/[^\s]+)?|file:.+")
 # The rules of git-check-ref-format that people run into.
+_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _BAD_BRANCH = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^[-/.]|\.lock(/|$)|\.$")
 
 
@@ -51,6 +52,21 @@ def checked_path(value: str) -> str:
         message = f"must be a path inside the repository, relative to its root; this one {normal.reason}"
         raise ValueError(message)  # noqa: TRY004  (pydantic's protocol: a refusal, whatever its kind)
     return value
+
+
+def checked_host(value: str) -> str:
+    """The exact name of a host, with a port if it is not 443, in lower case.
+
+    Raises:
+        ValueError: it is an address, a pattern or no name at all.
+    """
+    name, _, port = value.lower().partition(":")
+    labels = name.split(".")
+    is_name = all(_LABEL.fullmatch(label) for label in labels) and not labels[-1].isdigit()
+    if not is_name or (":" in value and not (port.isdigit() and 0 < int(port) < 2**16)):
+        message = "must be the exact name of a host, `registry.example.org` or `registry.example.org:8443`"
+        raise ValueError(message)
+    return value.lower()
 
 
 def command_table(value: object) -> object:

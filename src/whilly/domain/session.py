@@ -74,6 +74,7 @@ class Launch:
         files: to be written before it starts: absolute path → text. They hold no secret.
         links: symbolic links to be made before it starts, where the target exists: absolute path → target.
         has_own_tmp: whether it gets a temporary folder of its own, which is removed when it has ended.
+        needs: absolute paths besides the program that it reads: what a sandbox has to show it.
     """
 
     argv: tuple[str, ...]
@@ -86,6 +87,7 @@ class Launch:
     files: Mapping[str, str] = field(default_factory=dict)
     links: Mapping[str, str] = field(default_factory=dict)
     has_own_tmp: bool = False
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,5 +33,6 @@ class TestContainedChecks(ChecksContract):
     @pytest.fixture
     def checks(self, tmp_path: Path, sandbox: BubblewrapSandbox) -> ShellChecks:
         env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "CI": "true"}
-        limits = {"time_limit": timedelta(seconds=60), "grace": timedelta(seconds=0.5)}
-        return ShellChecks(env=env, state=str(tmp_path / ".whilly"), sandbox=sandbox, **limits)
+        state = str(tmp_path / ".whilly")
+        limit, grace = timedelta(seconds=60), timedelta(seconds=0.5)
+        return ShellChecks(env=env, state=state, time_limit=limit, grace=grace, sandbox=sandbox)

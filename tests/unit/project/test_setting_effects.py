@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from whilly.adapters.bubblewrap.agent import ContainedAgent
+from whilly.adapters.bubblewrap.sandbox import BubblewrapSandbox
 from whilly.application.choose_target import choose_target
 from whilly.bootstrap import Project, pass_by, rules
 from whilly.cli.work.preflight import default_agent, require_repository
@@ -69,6 +71,17 @@ def style(project: Project) -> Style:
     return fitting_style(Terminal(), is_headless=project.settings.run.headless)  # type: ignore[arg-type]  # all it asks for
 
 
+def held(project: Project) -> BubblewrapSandbox:
+    assert isinstance(project.sandbox, BubblewrapSandbox)
+    return project.sandbox
+
+
+def hosts(project: Project) -> tuple[str, ...]:
+    contained = project._contain("demo", project.agents["demo"])
+    assert isinstance(contained, ContainedAgent)
+    return contained._hosts
+
+
 EFFECTS: list[tuple[str, object, Callable[[Project], Any], Any]] = [
     ("run.max_attempts", 7, lambda p: p.pipelines["solo"].stages["execute"].attempts, 7),
     ("run.headless", True, style, Style.JSON),
@@ -83,6 +96,19 @@ EFFECTS: list[tuple[str, object, Callable[[Project], Any], Any]] = [
     ("agent.reservation_usd", "2.5", lambda p: p._staff().reservation, Decimal("2.5")),
     ("agent.max_turns", 9, lambda p: limits(p).max_turns, 9),
     ("agent.env_pass", ["SECRET_WORD"], lambda p: "opensesame" in str(vars(p.agents["claude"])["_env"].values()), True),
+    ("agent.isolation", "contained", lambda p: type(p.workspace).__name__, "ContainedWorkspace"),
+    ("contained.user", "61234", lambda p: held(p)._user, "61234"),
+    ("contained.read", ["/opt/tools"], lambda p: held(p)._readable, ("/opt/tools",)),
+    (
+        "contained.hosts",
+        ["Example.org:8443"],
+        hosts,
+        ("example.org:8443",),
+    ),
+    ("contained.memory_mb", 9, lambda p: held(p)._limits.memory_mb, 9),
+    ("contained.processes", 9, lambda p: held(p)._limits.processes, 9),
+    ("contained.file_mb", 9, lambda p: held(p)._limits.file_mb, 9),
+    ("contained.disk_mb", 9, lambda p: held(p)._limits.disk_mb, 9),
     ("repository.branch_prefix", "robots/", lambda p: target(p)[1], "robots/plan"),
     ("repository.target", "elsewhere", lambda p: target(p)[1], "elsewhere"),
     ("repository.base_branch", "trunk", lambda p: target(p)[0], "trunk"),

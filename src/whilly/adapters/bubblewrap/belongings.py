@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """Directories that every process in the sandbox sees."""
@@ -38,6 +41,7 @@ def find_belongings(program: str, search: str) -> Belongings:
     """What the program at this absolute path needs.
 
     Args:
+        program: where it is.
         search: a `PATH` in which the interpreter of a script is looked for.
     """
     trees: dict[str, None] = {}
@@ -78,9 +82,7 @@ def _find_trees(chain: list[Path]) -> Iterator[Path]:
     end = chain[-1]
     for path in chain:
         home = path.parent.parent
-        if (home / "pyvenv.cfg").is_file():
-            yield home
-        elif path.parent.name == "bin" and any(home.glob("lib/python3*/os.py")):
+        if (home / "pyvenv.cfg").is_file() or (path.parent.name == "bin" and any(home.glob("lib/python3*/os.py"))):
             yield home
     if "node_modules" in end.parts:
         yield Path(*end.parts[: end.parts.index("node_modules") + 1])

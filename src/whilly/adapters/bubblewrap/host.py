@@ -12,6 +12,7 @@ import asyncio
 import os
 import signal
 import socket
+import stat
 import sys
 from typing import TYPE_CHECKING
 
@@ -58,7 +59,8 @@ def _become_bubblewrap(order: Order, argv: list[str], channel: socket.socket, ou
         os.dup2(_copy_input(), 0)
         os.dup2(output[0], 1)
         os.dup2(output[1], 2)
-        files = {place: _hold(text.encode()) for place, text in synthetic_files(order.user or _self()).items()}
+        made = {**synthetic_files(order.user or _self()), **order.files}
+        files = {place: _hold(text.encode()) for place, text in made.items()}
         filter_ = _hold(build_filter(os.uname().machine))
         channel.set_inheritable(True)
         places = stage(source for kind, source, _ in order.mounts if kind != "link") if order.user else {}
@@ -75,6 +77,8 @@ def _become_bubblewrap(order: Order, argv: list[str], channel: socket.socket, ou
 
 
 def _copy_input() -> int:
+    if not stat.S_ISREG(os.fstat(0).st_mode):
+        return 0
     # Not the file itself: through /proc/self/fd a process could open it anew, for writing.
     copy = os.memfd_create("input")
     while data := os.read(0, 2**20):
@@ -86,7 +90,8 @@ def _copy_input() -> int:
 
 def _hold(content: bytes) -> int:
     descriptor = os.memfd_create("whilly", 0)
-    os.write(descriptor, content)
+    while content:
+        content = content[os.write(descriptor, content) :]
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
 

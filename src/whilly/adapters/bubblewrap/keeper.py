@@ -42,7 +42,6 @@ class Keeper:
         self._channel = channel
         self._pipes = {out: 1, err: 2}
         self._held = 0
-        self._written = 0
         self._cause = ""
 
     async def keep(self) -> int:
@@ -58,7 +57,7 @@ class Keeper:
         await ended.wait()
         loop.remove_reader(descriptor)
         os.close(descriptor)
-        code = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+        code = _collect(self._pid)
         # The writers are gone with the sandbox, so both pipes come to their ends.
         await asyncio.gather(*pumps)
         for task in beside:
@@ -80,7 +79,7 @@ class Keeper:
 
     async def _boot(self) -> None:
         """Take the listeners over, serve them, and let the process start."""
-        self._channel.setblocking(False)
+        self._channel.settimeout(0)
         loop = asyncio.get_running_loop()
         heard = asyncio.Event()
         loop.add_reader(self._channel, heard.set)
@@ -103,13 +102,9 @@ class Keeper:
     async def _pump(self, pipe: int, target: int) -> None:
         loop = asyncio.get_running_loop()
         reader = asyncio.StreamReader(limit=4 * _CHUNK)
-        with open(pipe, "rb", buffering=0) as file:  # noqa: ASYNC230, PTH123  (a pipe's descriptor)
+        with open(pipe, "rb", buffering=0) as file:  # noqa: ASYNC230  (a pipe's descriptor)
             await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), file)
             while data := await reader.read(_CHUNK):
-                self._written += len(data)
-                if self._order.limits.output_mb and self._written > self._order.limits.output_mb * 2**20:
-                    self.end("output")
-                    continue
                 self._write(target, data)
 
     def _write(self, target: int, data: bytes) -> None:
@@ -139,6 +134,11 @@ class Keeper:
         if self._cause and self._order.home:
             with suppress(OSError):
                 write_record(str(Path(self._order.home, CONFINED_FILE)), json.dumps({"cause": self._cause}))
+
+
+def _collect(pid: int) -> int:
+    """The exit code of a process that has ended."""
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
 def _measure(folders: list[str]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import final
 
 VARIABLE = "WHILLY_CONFINEMENT"
@@ -21,14 +21,12 @@ class Limits:
         processes: at the same time.
         file_mb: of each file that is written.
         disk_mb: that the writable directories may grow by.
-        output_mb: of what it writes to its standard output and error.
     """
 
     memory_mb: int = 8192
     processes: int = 512
     file_mb: int = 2048
     disk_mb: int = 10240
-    output_mb: int = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +56,7 @@ class Order:
         python: the interpreter that boots inside.
         mounts: kind (`ro`, `rw`, `link`), source (a link's target), place; later ones lie on top.
         env: the whole environment.
+        files: to be there when it starts: place → text.
     """
 
     bwrap: str
@@ -71,6 +70,7 @@ class Order:
     limits: Limits
     hosts: tuple[str, ...] = ()
     gateway: Gateway | None = None
+    files: dict[str, str] = field(default_factory=dict)
 
     def dump(self) -> str:
         """As JSON."""

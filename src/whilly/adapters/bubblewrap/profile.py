@@ -44,6 +44,7 @@ def build_arguments(
     """The whole command line. The environment is bubblewrap's own: anybody on the machine can read a command line.
 
     Args:
+        order: what is to be held.
         sources: where the source of a mount is to be taken from, for those that are staged.
         files: place in the sandbox → descriptor of its content.
         channel: descriptor that `boot` talks to the host by.
@@ -52,10 +53,10 @@ def build_arguments(
     words = [order.bwrap, "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session"]
     words += ["--hostname", "agent"]
     words += _system()
-    for place, descriptor in files.items():
-        words += ["--perms", "0644", "--file", str(descriptor), place]
     words += ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--size", str(2**30), "--tmpfs", "/tmp"]  # noqa: S108  (of the sandbox)
     words += ["--perms", "0700", "--size", str(2**29), "--tmpfs", HOME]
+    for place, descriptor in files.items():
+        words += ["--perms", "0644", "--file", str(descriptor), place]
     for kind, source, place in order.mounts:
         option = {"ro": "--ro-bind", "rw": "--bind", "link": "--symlink"}[kind]
         words += [option, source if kind == "link" else sources.get(source, source), place]

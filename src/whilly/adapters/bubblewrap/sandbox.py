@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import sys
@@ -13,6 +14,7 @@ from typing_extensions import override
 
 from whilly.adapters.bubblewrap.belongings import find_belongings, is_system
 from whilly.adapters.bubblewrap.order import EGRESS_PORT, HOME, VARIABLE, Gateway, Limits, Order
+from whilly.adapters.bubblewrap.probe import attack_sandbox
 from whilly.adapters.bubblewrap.seccomp import MACHINES
 from whilly.domain.errors import ConfigError
 from whilly.ports.sandbox import Sandbox
@@ -55,7 +57,7 @@ class BubblewrapSandbox(Sandbox):
         program = self._find_program(launch, search)
         needs = find_belongings(program, search)
         python = find_belongings(sys.executable, search)
-        readable = [*self._readable, *needs.trees, *python.trees, *confinement.readable]
+        readable = [*self._readable, *needs.trees, *python.trees, *launch.needs, *confinement.readable]
         links = dict.fromkeys((*needs.links, *python.links))
         mounts = [("ro", path, path) for path in _outermost(readable)]
         mounts += [("link", target, place) for place, target in links]
@@ -73,13 +75,16 @@ class BubblewrapSandbox(Sandbox):
             limits=self._limits,
             hosts=confinement.hosts,
             gateway=_describe_gateway(confinement.model),
+            files=dict(launch.files),
         )
         argv = (sys.executable, "-I", "-m", "whilly.adapters.bubblewrap.host", "--", *launch.argv)
-        return replace(launch, argv=argv, cwd="/", env={"PATH": search, VARIABLE: order.dump()})
+        env = {"PATH": search, VARIABLE: order.dump()}
+        # A login that is linked to is a secret, and its temporary folder is the sandbox's own.
+        return replace(launch, argv=argv, cwd="/", env=env, files={}, links={}, has_own_tmp=False, needs=())
 
     @override
     async def prove(self) -> Proof:
-        raise NotImplementedError
+        return await asyncio.to_thread(attack_sandbox, self)
 
     def find_user(self) -> tuple[int, int] | None:
         """User and group id that processes run as; None when that is the caller's own.

@@ -11,7 +11,8 @@ _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 def find_tree(root: int) -> list[int]:
     """The process and all below it."""
     parents: dict[int, list[int]] = {}
-    for name in os.listdir("/proc"):
+    for path in Path("/proc").iterdir():
+        name = path.name
         if name.isdigit():
             fields = _read(f"/proc/{name}/stat").rpartition(")")[2].split()
             if len(fields) > 1:

@@ -25,7 +25,7 @@ from whilly.ports.agent import NOTHING_KNOWN, Agent
 from whilly.transport.process.records import STDIN_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from whilly.adapters.command.descriptor import AgentDescriptor
     from whilly.domain.price import Price
@@ -138,6 +138,7 @@ class CommandAgent(Agent):
             files={_fill(name, values): "".join(render_argv(text, values)) for name, text in about.files.items()},
             links=self._find_links(values),
             has_own_tmp=about.own_tmp,
+            needs=tuple(self._find_needs()),
         )
 
     @override
@@ -146,6 +147,14 @@ class CommandAgent(Agent):
         if self._descriptor.cost != "tokens":
             return reader
         return PricedSessionReader(reader, self._prices, prior.model or self._descriptor.model)
+
+    def _find_needs(self) -> Iterator[str]:
+        """Paths that the description itself names, such as a script after its interpreter; the prompt names none."""
+        about = self._descriptor
+        for part in (*about.argv[1:], *about.extra_args):
+            for word in (part,) if isinstance(part, str) else part:
+                if word.startswith("/") and Path(word).exists():
+                    yield word
 
     @property
     def _program_name(self) -> str:

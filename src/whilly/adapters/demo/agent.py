@@ -64,7 +64,7 @@ class DemoAgent(Agent):
         told = (request.resume or request.session, str(self._pause.total_seconds()), LABEL, COMPLETION_MARKER)
         # -X utf8: the isolated interpreter ignores PYTHONUTF8, and the locale may be C.
         argv = (self._python, "-I", "-S", "-X", "utf8", str(PROGRAM), *told)
-        return Launch(argv=argv, cwd=request.workspace, env=self._env, stdin=request.prompt)
+        return Launch(argv=argv, cwd=request.workspace, env=self._env, stdin=request.prompt, needs=(str(PROGRAM),))
 
     @override
     def reader(self, prior: Prior = NOTHING_KNOWN) -> SessionReader:

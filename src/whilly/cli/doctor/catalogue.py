@@ -119,6 +119,10 @@ CATALOGUE: Mapping[str, Kind] = MappingProxyType(
             "The default agent, or one that the settings describe (a note), is not logged in.",
             "its first session would end the run",
         ),
+        "sandbox_unusable": Kind(
+            "`agent.isolation` is `contained`, and the sandbox of this machine is missing or does not hold.",
+            "an agent that obeys hostile text could do whatever you may, so `whilly run` does not start",
+        ),
         "ledger_unreadable": Kind(
             "The ledger cannot be opened, does not answer, or its address is not set.",
             "no command can say where tasks stand",

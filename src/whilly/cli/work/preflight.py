@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from whilly.adapters.git.inspection import detect_base, find_layout, require_git
 from whilly.application.choose_target import Branches, choose_target
+from whilly.domain.confinement import Tier
 from whilly.domain.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -30,6 +31,22 @@ async def require_repository(project: Project) -> str:
     await require_git(project.git, project.root)
     await find_layout(project.git, project.root)
     return project.settings.repository.base_branch or await detect_base(project.git, project.root)
+
+
+async def require_tier(project: Project) -> None:
+    """See that agents are held as the settings say, by attacking the sandbox.
+
+    Raises:
+        ConfigError: it does not hold here.
+    """
+    if not project.is_contained:
+        return
+    proof = await project.sandbox.prove()
+    if proof.tier is Tier.CONTAINED:
+        return
+    why = proof.problem or f"attacks succeeded: {', '.join(proof.escapes)}"
+    message = f"agents cannot be contained on this machine: {why}"
+    raise ConfigError(message, remedy=proof.remedy or "set agent.isolation = 'open' for work that you trust")
 
 
 async def require_agents(project: Project, plan: Plan) -> None:

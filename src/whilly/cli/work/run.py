@@ -27,6 +27,7 @@ class Flags(TypedDict):
     parallel: int | None
     agent: str | None
     model: str | None
+    isolation: str | None
     budget: float | None
     timeout: float | None
     max_iterations: int | None
@@ -42,6 +43,7 @@ _KEYS = {
     "parallel": "run.parallel",
     "agent": "agent.name",
     "model": "agent.model",
+    "isolation": "agent.isolation",
     "budget": "run.budget_usd",
     "timeout": "run.timeout_s",
     "max_iterations": "run.max_iterations",
@@ -56,6 +58,11 @@ _KEYS = {
 @click.option("--parallel", type=int, metavar="N", help="Agents at the same time.")
 @click.option("--agent", metavar="NAME", help="The agent of tasks that name none: claude, demo, or one of your own.")
 @click.option("--model", metavar="MODEL", help="The model of tasks that name none.")
+@click.option(
+    "--isolation",
+    type=click.Choice(["open", "contained"]),
+    help="Whether agents may do what you may, or are contained.",
+)
 @click.option("--budget", type=float, metavar="USD", help="What the plan may cost; 0 is no limit.")
 @click.option("--timeout", type=float, metavar="SECONDS", help="End the run after this time; 0 is never.")
 @click.option("--max-iterations", type=int, metavar="N", help="Agent attempts that this run may start; 0 is no limit.")
@@ -102,9 +109,10 @@ def _work(project: Project, plans: list[Plan]) -> ExitCode:
     from whilly.cli.run_lock import hold_lock  # noqa: PLC0415  (as above)
     from whilly.cli.work.allowance import Allowance  # noqa: PLC0415  (as above)
     from whilly.cli.work.loop import work_on  # noqa: PLC0415  (asyncio costs time)
-    from whilly.cli.work.preflight import prepare_branches, require_agents, require_repository  # noqa: PLC0415  (as above)
+    from whilly.cli.work.preflight import prepare_branches, require_agents, require_repository, require_tier  # noqa: PLC0415  (as above)
 
     base = asyncio.run(require_repository(project))
+    asyncio.run(require_tier(project))
     for plan in plans:
         asyncio.run(require_agents(project, plan))
         _tell_unchecked(project, plan)

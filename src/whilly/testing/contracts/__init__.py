@@ -9,6 +9,7 @@ from whilly.testing.contracts.agent import AgentCase, AgentContract
 from whilly.testing.contracts.checks import ChecksContract
 from whilly.testing.contracts.clock import ClockContract
 from whilly.testing.contracts.repository import RepositoryContract
+from whilly.testing.contracts.sandbox import SandboxContract
 from whilly.testing.contracts.secrets import SecretsContract
 from whilly.testing.contracts.sessions import SessionsContract, SessionsRig
 from whilly.testing.contracts.suite import ContractSuite
@@ -23,6 +24,7 @@ __all__ = [
     "ContractSuite",
     "RepositoryContract",
     "RepositoryWorld",
+    "SandboxContract",
     "SecretsContract",
     "SessionsContract",
     "SessionsRig",

@@ -1,4 +1,4 @@
-"""A bundle that came out of a sandbox, taken into the user's repository: nothing in it is believed before it is checked."""
+"""A bundle that came out of a sandbox: nothing in it is believed before it is checked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 import os
 import re
 import stat
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, final
 
 from whilly.adapters.git.contained.mirror import at, make_bare
@@ -68,24 +67,26 @@ class Quarantine:
         await asyncio.to_thread(remove_tree, place)
 
     def _read(self, bundle: Path, base: str) -> tuple[bytes, str]:
-        with ExitStack() as stack:
-            try:
-                # Neither a link nor a pipe in its place may lead or hold us up.
-                descriptor = os.open(bundle, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-            except OSError as error:
-                message = f"the agent's work could not be packed: {bundle.name}: {error.strerror}"
-                raise BadResponse(message) from error
-            file = stack.enter_context(os.fdopen(descriptor, "rb"))
-            about = os.fstat(descriptor)
-            if not stat.S_ISREG(about.st_mode):
-                message = f"what stands for the agent's work is no file: {bundle.name}"
-                raise BadResponse(message)
-            if about.st_size > self._max_bytes:
-                message = f"the agent's work is too large: {about.st_size} bytes, at most {self._max_bytes}"
-                raise BadResponse(message)
-            data = file.read(self._max_bytes + 1)
+        try:
+            with open(bundle, "rb", opener=_open_exactly) as file:
+                about = os.fstat(file.fileno())
+                if not stat.S_ISREG(about.st_mode):
+                    message = f"what stands for the agent's work is no file: {bundle.name}"
+                    raise BadResponse(message)
+                if about.st_size > self._max_bytes:
+                    message = f"the agent's work is too large: {about.st_size} bytes, at most {self._max_bytes}"
+                    raise BadResponse(message)
+                data = file.read(self._max_bytes + 1)
+        except OSError as error:
+            message = f"the agent's work could not be packed: {bundle.name}: {error.strerror}"
+            raise BadResponse(message) from error
         head = _HEAD.match(data[:_HEADER_BYTES])
         if head is None or head["base"].decode() != base:
             message = "what stands for the agent's work is no bundle on top of the commit that it began from"
             raise BadResponse(message)
         return data[head.end() :], head["tip"].decode()
+
+
+def _open_exactly(path: str, flags: int) -> int:
+    # Neither a link nor a pipe in its place may lead or hold us up.
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)

@@ -1,10 +1,9 @@
-"""A checkout that borrows the mirror's objects and has no remote: what `git clone --shared` makes, without its traces."""
+"""A checkout that borrows the mirror's objects and has no remote: `git clone --shared` without its traces."""
 
 from __future__ import annotations
 
 import asyncio
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whilly.adapters.git.contained.mirror import SHA256_LENGTH
@@ -12,6 +11,7 @@ from whilly.adapters.git.layout import remove_tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from whilly.adapters.git.command import Git
     from whilly.adapters.git.contained.places import Places, Unmerged

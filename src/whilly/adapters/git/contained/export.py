@@ -1,4 +1,4 @@
-"""What lies in a checkout, as a commit of the user's repository: packed inside a sandbox, checked, rebuilt by Whilly."""
+"""What lies in a checkout, as a commit: packed inside a sandbox, checked, rebuilt by Whilly."""
 
 from __future__ import annotations
 
@@ -65,20 +65,29 @@ class Export:
         self._quarantine = quarantine
 
     async def take(
-        self, run: RunId, tip: str, parents: Sequence[str], message: str, identity: Mapping[str, str]
+        self, run: RunId, parents: Sequence[str], known: Sequence[str], message: str, identity: Mapping[str, str]
     ) -> Exported:
-        """The work on top of `tip`, as a commit with these parents; `tip` itself when nothing has changed.
+        """The work on top of the first parent, as a commit with these parents.
+
+        Args:
+            run: whose checkout it is.
+            parents: of the commit.
+            message: of the commit.
+            identity: who makes it.
+            known: commits that are the answer when the work is what they hold.
 
         Raises:
             BadResponse: what lies there is nothing that git may be given.
             Unavailable: it could not be packed in time.
         """
+        tip = parents[0]
         left_out = await self._pack(run, tip)
         name = self._places.run(run).name
         place, tree = await self._quarantine.open(self._out(run) / "result.bundle", tip, name)
         try:
-            if list(parents) == [tip] and tree == await self._tree(tip):
-                return Exported(CommitId(tip), left_out)
+            for commit in known:
+                if tree == await self._tree(commit):
+                    return Exported(CommitId(commit), left_out)
             words = [word for parent in parents for word in ("-p", parent)]
             body = f"{message}\n".encode()
             made = await self._git.run(place, "commit-tree", tree, *words, stdin=body, env={**at(place), **identity})
@@ -92,7 +101,14 @@ class Export:
 
     async def _bring_home(self, place: Path, commit: str) -> None:
         # By the same transport as from a stranger, so that objects are checked once more; no ref is made yet.
-        words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules")
+        words = (
+            "fetch",
+            "--quiet",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--no-auto-maintenance",
+            "--no-recurse-submodules",
+        )
         checked = ("-c", "fetch.fsckObjects=true", "-c", "transfer.fsckObjects=true")
         await self._trusted.run(self._root, *checked, *words, place.as_uri(), commit)
 
@@ -106,13 +122,11 @@ class Export:
         tree, out = self._places.tree(run), self._out(run)
         index = self._places.run(run) / INDEX
         await asyncio.to_thread(remove_tree, out)
-        out.mkdir(mode=0o700)
-        text = Path(packing.__file__).read_text(encoding="utf-8")
+        await asyncio.to_thread(out.mkdir, mode=0o700)
+        text = await asyncio.to_thread(Path(packing.__file__).read_text, encoding="utf-8")
         words = map(str, (tree, index, self._places.objects, out, tip))
         launch = Launch((sys.executable, "-I", "-S", "-c", text, *words), cwd=str(tree), env={"LANG": "C.UTF-8"})
-        reach = Confinement(
-            home="", writable=(str(out),), readable=(str(tree), str(index), str(self._places.objects))
-        )
+        reach = Confinement(home="", writable=(str(out),), readable=(str(tree), str(index), str(self._places.objects)))
         held = self._sandbox.contain(launch, reach)
         ended = await run_command(held.argv, held.cwd, held.env, _TIME_LIMIT_S, _GRACE_S)
         said = ended.output.decode("utf-8", "replace").strip()

@@ -21,13 +21,14 @@ class Mirror:
     """Fetched commit by commit: an agent can read what it was given, and no other branch, stash or run.
 
     Args:
+        git: git for repositories of this tier.
         root: the user's repository.
     """
 
     def __init__(self, git: Git, root: Path, places: Places) -> None:
-        self._git = git
+        self.git = git
         self._root = root
-        self._places = places
+        self.places = places
         self._lock = asyncio.Lock()
 
     async def require(self, commit: str) -> None:
@@ -37,17 +38,17 @@ class Mirror:
             NotFound: the user's repository has none of that name.
         """
         async with self._lock:
-            place = self._places.mirror
+            place = self.places.mirror
             if not (place / "HEAD").exists():
-                await make_bare(self._git, place, commit)
+                await make_bare(self.git, place, commit)
             have = ("cat-file", "-e", f"{commit}^{{commit}}")
-            if (await self._git.run(place, *have, env=at(place), accept=(0, 1, 128))).code == 0:
+            if (await self.git.run(place, *have, env=at(place), accept=(0, 1, 128))).code == 0:
                 return
-            if (await self._git.run(self._root, *have, accept=(0, 1, 128))).code != 0:
+            if (await self.git.run(self._root, *have, accept=(0, 1, 128))).code != 0:
                 message = f"there is no commit {commit}"
                 raise NotFound(message)
             words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance")
-            await self._git.run(place, *words, str(self._root), f"{commit}:refs/heads/{commit}", env=at(place))
+            await self.git.run(place, *words, str(self._root), f"{commit}:refs/heads/{commit}", env=at(place))
 
 
 async def make_bare(git: Git, place: Path, commit: str) -> None:

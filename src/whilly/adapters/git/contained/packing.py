@@ -11,11 +11,16 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SHA256_LENGTH = 64
 _UNREADABLE = re.compile(
-    rb'^error: open\("(?P<path>.*)"\): (?!No such file)|^error: (?P<special>.*): can only add regular files', re.MULTILINE
+    rb'^error: open\("(?P<path>.*)"\): (?!No such file)|^error: (?P<special>.*): can only add regular files',
+    re.MULTILINE,
 )
 
 
@@ -30,25 +35,25 @@ def main(tree: str, index: str, objects: str, out: str, base: str) -> int:
         "GIT_CONFIG_GLOBAL": "/dev/null",
         **{f"GIT_{who}_{what}": "whilly" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
     }
-    kind = "sha256" if len(base) == 64 else "sha1"
-    run = Runner(environ)
-    run("init", "--quiet", "--bare", "--template=", f"--object-format={kind}", own)
+    kind = "sha256" if len(base) == SHA256_LENGTH else "sha1"
+    git = Git(environ)
+    git.run("init", "--quiet", "--bare", "--template=", f"--object-format={kind}", own)
     Path(own, "objects/info").mkdir(exist_ok=True)
     Path(own, "objects/info/alternates").write_text(f"{objects}\n")
     Path(own, "index").write_bytes(Path(index).read_bytes())
     os.utime(f"{own}/index", ns=(os.stat(index).st_atime_ns, os.stat(index).st_mtime_ns))
     environ |= {"GIT_DIR": own, "GIT_WORK_TREE": tree}
     os.chdir(tree)
-    left_out = add_all(run, sorted(find_nested(b".")))
-    written = run("write-tree").decode().strip()
-    commit = run("commit-tree", written, "-p", base, stdin=b"result\n").decode().strip()
-    run("update-ref", "refs/heads/result", commit)
-    run("bundle", "create", "--quiet", f"{out}/result.bundle", "refs/heads/result", f"^{base}")
+    left_out = add_all(git, sorted(find_nested(b".")))
+    written = git.run("write-tree").decode().strip()
+    commit = git.run("commit-tree", written, "-p", base, stdin=b"result\n").decode().strip()
+    git.run("update-ref", "refs/heads/result", commit)
+    git.run("bundle", "create", "--quiet", f"{out}/result.bundle", "refs/heads/result", f"^{base}")
     print(json.dumps([os.fsdecode(path).encode("utf-8", "replace").decode() for path in left_out]))
     return 0
 
 
-class Runner:
+class Git:
     """Runs git."""
 
     SETTINGS = ("core.trustctime=false", "core.checkStat=minimal", "core.safecrlf=false", "core.fsmonitor=false")
@@ -57,7 +62,8 @@ class Runner:
         self.environ = environ
         self.err = b""
 
-    def __call__(self, *words: str | bytes, stdin: bytes = b"", accept: tuple[int, ...] = (0,)) -> bytes:
+    def run(self, *words: str | bytes, stdin: bytes = b"", accept: tuple[int, ...] = (0,)) -> bytes:
+        """Its output; an exit code that is not in `accept` ends this program."""
         settings = [word for setting in self.SETTINGS for word in ("-c", setting)]
         done = subprocess.run(
             ["git", *settings, *words], input=stdin, capture_output=True, check=False, env=self.environ
@@ -77,16 +83,16 @@ def find_nested(folder: bytes) -> Iterator[bytes]:
         folders[:] = [name for name in folders if name != b".git"]
 
 
-def add_all(run: Runner, nested: list[bytes]) -> list[bytes]:
+def add_all(git: Git, nested: list[bytes]) -> list[bytes]:
     """Put everything but ignored files into the index; what could not be read."""
     specs = b"\0".join([b".", *(b":(top,exclude,literal)" + path for path in nested)])
     words = ("add", "--all", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
-    run(*words, stdin=specs, accept=(0, 1))
-    left_out = [found["path"] or found["special"] for found in _UNREADABLE.finditer(run.err)]
+    git.run(*words, stdin=specs, accept=(0, 1))
+    left_out = [found["path"] or found["special"] for found in _UNREADABLE.finditer(git.err)]
     for path in nested:
-        ignored = run("check-ignore", "--", path, accept=(0, 1, 128))
+        ignored = git.run("check-ignore", "--", path, accept=(0, 1, 128))
         if not ignored:
-            run("update-index", "--add", "--remove", "-z", "--stdin", stdin=list_files(path), accept=(0, 1, 128))
+            git.run("update-index", "--add", "--remove", "-z", "--stdin", stdin=list_files(path), accept=(0, 1, 128))
     return left_out
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whilly.adapters.git.names import safe_part
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from whilly.domain.ids import RunId
 
 
@@ -78,6 +77,7 @@ class Record:
         files: the tree that they began as, where a merge has made it another than that of `tip`.
         merged: the commit that was brought in and is not yet a parent of anything.
         unmerged: what was in conflict then.
+        saved: the last commit that was made of the checkout.
         is_laid: the checkout was complete once, so an agent may have worked in it.
     """
 
@@ -87,6 +87,7 @@ class Record:
     files: str = ""
     merged: str = ""
     unmerged: tuple[Unmerged, ...] = ()
+    saved: str = ""
     is_laid: bool = False
 
 

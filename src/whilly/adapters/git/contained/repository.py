@@ -1,4 +1,4 @@
-"""The user's repository in the contained tier: checkouts for checks are clones, too, as their commands are not trusted."""
+"""The user's repository in the contained tier: what checks see is a clone, too, as their commands are not trusted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, final
 from typing_extensions import override
 
 from whilly.adapters.git.contained.clone import make_clone
-from whilly.adapters.git.identity import Identity
 from whilly.adapters.git.layout import remove_tree
 from whilly.ports.repository import Repository
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from whilly.adapters.git.command import Git
     from whilly.adapters.git.contained.mirror import Mirror
     from whilly.adapters.git.contained.places import Places
+    from whilly.adapters.git.identity import Identity
     from whilly.domain.change import Combined, Conflicted
     from whilly.domain.ids import CommitId
 

@@ -14,15 +14,15 @@ from whilly.adapters.git.contained.repository import ContainedRepository
 from whilly.adapters.git.contained.workspace import ContainedWorkspace
 from whilly.adapters.git.identity import Identity
 from whilly.adapters.git.repository import GitRepository
+from whilly.ports.repository import Repository
+from whilly.ports.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from whilly.adapters.git.layout import Layout
     from whilly.ports.clock import Clock
-    from whilly.ports.repository import Repository
     from whilly.ports.sandbox import Sandbox
-    from whilly.ports.workspace import Workspace
 
 HARDENED: Mapping[str, str] = {
     "HOME": "/nonexistent",
@@ -49,6 +49,9 @@ def make_contained_tier(trusted: Git, path: str, layout: Layout, clock: Clock, s
     Args:
         trusted: git for the user's repository.
         path: a `PATH` to find git in.
+        layout: of the user's repository.
+        clock: for the dates of commits.
+        sandbox: holds what works in the checkouts.
     """
     git = Git(env={"PATH": path, **HARDENED})
     places = Places(layout.state / "contained")
@@ -58,7 +61,7 @@ def make_contained_tier(trusted: Git, path: str, layout: Layout, clock: Clock, s
     identity = Identity(trusted, layout, clock)
     inner = GitRepository(trusted, layout, clock)
     return ContainedTier(
-        workspace=ContainedWorkspace(trusted, git, layout, places, clock, mirror, export),
+        workspace=ContainedWorkspace(trusted, layout, identity, mirror, export),
         repository=ContainedRepository(inner, git, places, mirror, identity),
         places=places,
     )

@@ -13,7 +13,6 @@ from whilly.adapters.git.contained.clone import keep_index, lay_merge, make_clon
 from whilly.adapters.git.contained.conflict import find_unresolved
 from whilly.adapters.git.contained.merge import merge
 from whilly.adapters.git.contained.places import Record, find_record, write_record
-from whilly.adapters.git.identity import Identity
 from whilly.adapters.git.layout import remove_tree
 from whilly.adapters.git.names import alternatives, safe_branch
 from whilly.adapters.git.worktree.keeping import find_tip, hold_commits, hold_work, update_refs
@@ -26,10 +25,9 @@ if TYPE_CHECKING:
     from whilly.adapters.git.command import Git
     from whilly.adapters.git.contained.export import Export, Exported
     from whilly.adapters.git.contained.mirror import Mirror
-    from whilly.adapters.git.contained.places import Places
+    from whilly.adapters.git.identity import Identity
     from whilly.adapters.git.layout import Layout
     from whilly.domain.ids import AttemptId, RunId
-    from whilly.ports.clock import Clock
 
 
 @final
@@ -38,19 +36,15 @@ class ContainedWorkspace(Workspace):
 
     Args:
         trusted: git for the user's repository.
-        git: git for repositories of this tier.
     """
 
-    def __init__(
-        self, trusted: Git, git: Git, layout: Layout, places: Places, clock: Clock, mirror: Mirror, export: Export
-    ) -> None:
+    def __init__(self, trusted: Git, layout: Layout, identity: Identity, mirror: Mirror, export: Export) -> None:
         self._trusted = trusted
-        self._git = git
         self._layout = layout
-        self._places = places
+        self._identity = identity
         self._mirror = mirror
         self._export = export
-        self._identity = Identity(trusted, layout, clock)
+        self._places = mirror.places
 
     @override
     async def open(self, run: RunId, branch: str, base: CommitId) -> str:
@@ -75,6 +69,7 @@ class ContainedWorkspace(Workspace):
         record = self._require(run)
         work = await self._take(run, record, f"whilly: work in progress of {attempt}")
         commit = await hold_work(self._trusted, self._layout, attempt, work.commit)
+        write_record(self._places.record(run), replace(record, saved=commit))
         paths = await list_changed(self._trusted, self._layout.root, base, commit)
         unresolved = await find_unresolved(self._trusted, self._layout.root, base, commit, record.unmerged)
         return Saved(CommitId(commit), paths, unresolved, work.left_out)
@@ -115,7 +110,8 @@ class ContainedWorkspace(Workspace):
 
     async def _take(self, run: RunId, record: Record, message: str) -> Exported:
         parents = [record.tip, *([record.merged] if record.merged else [])]
-        return await self._export.take(run, record.tip, parents, message, await self._identity.environment())
+        known = [*([] if record.merged else [record.tip]), *([record.saved] if record.saved else [])]
+        return await self._export.take(run, parents, known, message, await self._identity.environment())
 
     async def _take_last(self, run: RunId, record: Record) -> str:
         """The work of a run that ends; what git must not be given is set aside, so that nothing is lost."""
@@ -162,11 +158,11 @@ class ContainedWorkspace(Workspace):
         for commit in filter(None, (record.tip, record.merged)):
             await self._mirror.require(commit)
         identity = await self._identity.environment()
-        await make_clone(self._git, self._places, fresh, record.branch, record.tip, identity)
+        await make_clone(self._mirror.git, self._places, fresh, record.branch, record.tip, identity)
         if record.merged:
             files = await self._commit_files(record)
             await self._mirror.require(files)
-            await lay_merge(self._git, fresh, files, record.merged, record.unmerged)
+            await lay_merge(self._mirror.git, fresh, files, record.merged, record.unmerged)
         await asyncio.to_thread(keep_index, fresh)
         await asyncio.to_thread(replace_tree, fresh, self._places.tree(run))
         write_record(self._places.record(run), replace(record, is_laid=True))

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from whilly.adapters.git.layout import Layout
     from whilly.cli.doctor.site import Site
 
-ISOLATION = "open: agents run with your rights, in work trees of their own"
+ISOLATION = {
+    "open": "open: agents run with your rights, in work trees of their own",
+    "contained": "contained: agents and checks run in a sandbox, in clones of their own",
+}
 
 
 async def look_at_repository(site: Site) -> Iterable[Said]:
@@ -34,7 +37,10 @@ async def look_at_repository(site: Site) -> Iterable[Said]:
     except PortError as error:
         remedy = error.remedy or "git fsck"
         return [found("repository_unusable", error.message, subject=str(project.root), remedy=remedy)]
-    said: list[Said] = [Fact("repository", str(project.root)), Fact("isolation", ISOLATION)]
+    said: list[Said] = [
+        Fact("repository", str(project.root)),
+        Fact("isolation", ISOLATION[project.settings.agent.isolation]),
+    ]
     return [*said, *await _look_at_base(site), *await _list_notes(site, layout), *await _look_at_identity(site, layout)]
 
 

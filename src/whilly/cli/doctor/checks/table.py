@@ -15,6 +15,7 @@ from whilly.cli.doctor.checks import (
     plans,
     processes,
     repository,
+    sandbox,
     stale,
     storage,
     workspaces,
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 LIMIT_S = 15.0
+SANDBOX_S = 60.0
+"""An attack runs some programs; this is for a machine that is badly overloaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,7 @@ CHECKS: Sequence[Check] = (
     Check("pipelines", configuration.look_at_pipelines),
     Check("secrets", configuration.look_at_secrets, needs_repository=False),
     Check("agents", agents.look_at_agents, needs_repository=False),
+    Check("sandbox", sandbox.look_at_sandbox, needs_repository=False, limit=SANDBOX_S),
     Check("ledger", ledger.look_at_ledger, has_mends=True),
     Check("plans of the ledger", ledger.look_at_plans, has_mends=True),
     Check("plan files", plans.look_at_plan_files),

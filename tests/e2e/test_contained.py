@@ -1,0 +1,167 @@
+"""Whole plans in the contained tier: the real sandbox, real git, the installed command."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from whilly.testing.workshop import Workshop
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+AGENT = """\
+# Does what the lines of the prompt say that begin with "$ ", and claims completion.
+prompt=$1
+sed -n 's/^[$] //p' "$prompt" > "$HOME/script.sh"
+. "$HOME/script.sh"
+echo '<promise>COMPLETE</promise>'
+"""
+SETTINGS = """
+[agent]
+name = "held"
+isolation = "contained"
+grace_s = 1
+[agents.held]
+argv = ["sh", "{program}", "{{prompt_file}}"]
+cost = "free"
+"""
+REPAIRED = "$ if grep -q '^## A check fails' \"$prompt\"; then echo right > r.txt; else echo wrong > r.txt; fi"
+MERGED = (
+    "$ if grep -q '^## Your change conflicts' \"$prompt\"; then printf 'one\\nA\\nB\\ntwo\\n' > list.txt; "
+    "else printf 'one\\n%s\\ntwo\\n' > list.txt; fi"
+)
+
+
+@pytest.fixture
+def held(tmp_path: Path, test_environment: Mapping[str, str], bubblewrap: str) -> Iterator[Workshop]:
+    """A repository in which the installed `whilly` works with contained agents."""
+    assert bubblewrap
+    made = Workshop.make(tmp_path, test_environment["PATH"])
+    (made.world / "held.sh").write_text(AGENT, encoding="utf-8")
+    (made.repository.root / "whilly.toml").write_text(SETTINGS.format(program=made.world / "held.sh"), encoding="utf-8")
+    yield made
+    made.close()
+
+
+def trees(shop: Workshop) -> list[Path]:
+    return sorted((shop.repository.root / ".whilly" / "contained" / "runs").glob("*/tree"))
+
+
+def left(shop: Workshop) -> list[str]:
+    """What is in the directories of the tier but the mirror, and the processes."""
+    home = shop.repository.root / ".whilly" / "contained"
+    places = [home / name for name in ("runs", "checkouts", "quarantine", "refused") if (home / name).exists()]
+    return [str(path) for place in places for path in place.iterdir()] + shop.processes()
+
+
+def test_a_plan_is_worked_on_repaired_merged_and_integrated(held: Workshop) -> None:
+    held.repository.write(held.repository.root, {"list.txt": "one\ntwo\n"})
+    held.repository.commit("list")
+    before = held.repository.git("status", "--porcelain"), held.repository.git("rev-parse", "main")
+    held.plan(
+        {"id": "A", "description": MERGED % "A"},
+        {"id": "B", "description": MERGED % "B", "test_steps": ["grep -q B list.txt"]},
+        {"id": "R", "description": REPAIRED, "test_steps": ["grep -q right r.txt"]},
+        {"id": "C", "dependencies": ["R"], "test_steps": ["git log -1 --format=%H", "grep -q right r.txt"]},
+    )
+    ended = held.run("run")
+    assert (ended.code, ended.statuses) == (0, dict.fromkeys("ABRC", "done")), ended.out + ended.err
+    assert sorted(held.integrated()) == ["A", "B", "C", "R"]
+    assert held.repository.git("show", "whilly/shop:list.txt") == "one\nA\nB\ntwo"
+    assert held.repository.git("show", "whilly/shop:r.txt") == "right"
+    stages = [line["stage"] for line in ended.objects("attempt_started")]
+    assert (stages.count("repair"), stages.count("resolve")) == (1, 1)
+    assert (
+        held.repository.git("status", "--porcelain", "--", "list.txt"),
+        held.repository.git("rev-parse", "main"),
+    ) == (
+        "",
+        before[1],
+    )
+    assert left(held) == []
+    parents = held.repository.git("log", "--format=%p", "main..whilly/shop").splitlines()
+    assert all(len(line.split()) == 1 for line in parents)
+
+
+def test_an_agent_is_adopted_after_whilly_was_killed(held: Workshop) -> None:
+    held.plan(
+        {"id": "A", "description": "$ touch here; until [ -e go ]; do sleep 0.05; done; rm here go; echo A > A.txt"}
+    )
+    first = held.start("run")
+    held.wait_for(lambda: any((tree / "here").exists() for tree in trees(held)))
+    first.kill()
+    assert held.processes() != []
+    second = held.start("run")
+    held.wait_for(lambda: "progress" in second.out)
+    (tree,) = trees(held)
+    (tree / "go").touch()
+    ended = second.wait()
+    assert (ended.code, ended.statuses) == (0, {"A": "done"}), ended.out + ended.err
+    assert [attempt["stage"] for attempt in ended.tasks["A"]["attempts"]] == ["execute", "verify", "integrate"]
+    assert left(held) == []
+
+
+def test_an_agent_that_does_not_want_to_end_is_ended_with_all_that_it_started(held: Workshop) -> None:
+    stubborn = "trap '' TERM INT HUP; setsid sh -c 'trap \"\" TERM; sleep 600; :' & echo half > half.txt; touch here"
+    held.plan({"id": "A", "description": f"$ {stubborn}; while :; do sleep 600; done"})
+    running = held.start("run")
+    held.wait_for(lambda: any((tree / "here").exists() for tree in trees(held)))
+    running.interrupt(signal.SIGINT)
+    ended = running.wait(30)
+    assert (ended.code, held.processes()) == (130, [])
+    (saved,) = [ref for ref in held.repository.refs() if ref.startswith("refs/whilly/wip/")]
+    assert held.repository.git("show", f"{saved}:half.txt") == "half"
+
+
+def test_neither_agents_nor_checks_see_the_host(held: Workshop) -> None:
+    secret = held.world / "secret"
+    secret.write_text("opensesame\n", encoding="utf-8")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        probe = f"python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {port}), 2)'"
+        nothing = f'test ! -e {secret} && test -z "$FORGE_TOKEN" && ! {probe} && ! ls {held.repository.home}'
+        held.plan(
+            {"id": "A", "description": f"$ env; cat {secret}; {nothing} && echo A > A.txt", "test_steps": [nothing]}
+        )
+        word = "opensesame"
+        ended = held.run("run", FORGE_TOKEN=word, ANTHROPIC_API_KEY=word)
+    assert (ended.code, ended.statuses) == (0, {"A": "done"}), ended.out + ended.err
+    home = held.repository.root / ".whilly"
+    texts = [path.read_bytes() for path in home.rglob("*") if path.is_file()]
+    assert not any(b"opensesame" in text for text in texts)
+
+
+def test_it_does_not_start_where_the_sandbox_does_not_hold(held: Workshop, tmp_path: Path) -> None:
+    held.plan({"id": "A"})
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("git", "sh"):
+        (programs / name).symlink_to(Path("/usr/bin", name))
+    ended = held.run("run", PATH=str(programs))
+    assert ended.code == 4
+    assert "agents cannot be contained on this machine: bubblewrap is not installed" in ended.err
+    assert "apt install bubblewrap" in ended.err
+    broken = programs / "bwrap"
+    broken.write_text("#!/bin/sh\necho no namespaces here >&2; exit 1\n", encoding="utf-8")
+    broken.chmod(0o755)
+    ended = held.run("run", PATH=str(programs))
+    assert (ended.code, ended.out) == (4, "")
+    assert "no namespaces here" in ended.err or "cannot be made" in ended.err
+    assert not (held.repository.root / ".whilly" / "whilly.db").exists()
+
+
+def test_the_flag_decides_over_the_settings(held: Workshop) -> None:
+    held.plan({"id": "A", "description": '$ [ "$HOME" = /home/agent ] && echo held > A.txt || echo open > A.txt'})
+    settings = (held.repository.root / "whilly.toml").read_text(encoding="utf-8")
+    (held.repository.root / "whilly.toml").write_text(
+        settings.replace('isolation = "contained"\n', ""), encoding="utf-8"
+    )
+    assert held.run("run", "--isolation", "contained").code == 0
+    assert held.repository.git("show", "whilly/shop:A.txt") == "held"
+    assert json.loads(held.run("config", "show", "--json").out)
