@@ -17,11 +17,13 @@ from whilly.testing.models.script import Script, say
 from whilly.testing.rigs.claude import ClaudeRig
 from whilly.testing.rigs.codex import CodexRig
 from whilly.testing.rigs.gemini import GeminiRig
+from whilly.testing.rigs.opencode import OpencodeRig
 from whilly.testing.sessions import play_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from whilly.ports.agent import Agent
     from whilly.testing.models.scripted import ScriptedModel
     from whilly.testing.rigs.rig import Rig
 
@@ -80,6 +82,17 @@ def set_for_gemini(traps: Traps, root: Path) -> None:
     (root / ".env").write_text("GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:9\n")
 
 
+def set_for_opencode(traps: Traps, root: Path) -> None:
+    server = {"type": "local", "command": ["/bin/sh", "-c", f"{traps.touch('mcp')}; cat"], "enabled": True}
+    write(root / "opencode.json", {"mcp": {"trap": server}})
+    plugin = root / ".opencode" / "plugin" / "trap.js"
+    plugin.parent.mkdir(parents=True)
+    sprung = json.dumps(str(traps.folder / "plugin"))
+    plugin.write_text(
+        f'import {{writeFileSync}} from "fs";\nwriteFileSync({sprung}, "");\nexport const T = async () => ({{}});\n'
+    )
+
+
 def write(path: Path, content: object) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content))
@@ -89,6 +102,7 @@ SETTERS: Mapping[str, Callable[[Traps, Path], None]] = {
     "claude": set_for_claude,
     "codex": set_for_codex,
     "gemini": set_for_gemini,
+    "opencode": set_for_opencode,
 }
 TRUSTING: Mapping[str, Mapping[str, Any]] = {
     "claude": {"trust": True},
@@ -104,17 +118,31 @@ def traps(tmp_path: Path) -> Traps:
     return Traps(folder)
 
 
-async def work(rig: Rig, traps: Traps, place: Path, source: Mapping[str, str], changes: Mapping[str, Any]) -> Outcome:
-    home, workspace = place / "home", place / "workspace"
+async def work(agent: Agent, rig: Rig, traps: Traps, place: Path) -> Outcome:
+    workspace = place / "workspace"
     workspace.mkdir()
     SETTERS[rig.name](traps, workspace)
-    # Codex asks whether a folder is trusted; this user has said yes.
-    with (home / ".codex" / "config.toml").open("a") if rig.name == "codex" else (place / "none").open("a") as config:
-        config.write(f'[projects."{workspace}"]\ntrust_level = "trusted"\n')
-    agent = make_agent(rig.name, {"model": rig.model, **changes}, source)
+    if rig.name == "codex":
+        # Codex asks whether a folder is trusted; this user has said yes.
+        with (place / "home" / ".codex" / "config.toml").open("a") as config:
+            config.write(f'[projects."{workspace}"]\ntrust_level = "trusted"\n')
     session = SessionId("0f0e0d0c-1111-4222-8333-444455556666")
     ask = SessionRequest(AttemptId("run-1/1"), "TASK", str(workspace), str(place / "attempts" / "1"), session)
     return (await play_session(agent, agent.launch(ask))).report.outcome
+
+
+@pytest.fixture
+def make(tmp_path: Path, test_environment: Mapping[str, str], request: pytest.FixtureRequest) -> Callable[..., Agent]:
+    """The rig's agent at a place of its own, with some settings."""
+
+    def make_rigged(rig: Rig, url: str, place: str, **changes: Any) -> Agent:  # noqa: ANN401  (settings of all kinds)
+        home = tmp_path / place / "home"
+        home.mkdir(parents=True)
+        program = request.getfixturevalue(f"{rig.name}_program")
+        source = {"PATH": test_environment["PATH"], "HOME": str(home), **rig.settle(home, url)}
+        return make_agent(rig.name, {"model": rig.model, "program": program, **changes}, source)
+
+    return make_rigged
 
 
 @pytest.mark.parametrize("rig", [ClaudeRig(), CodexRig(), GeminiRig()], ids=lambda rig: rig.name)
@@ -123,19 +151,24 @@ async def test_a_poisoned_repository_runs_nothing_unless_it_is_trusted(
     traps: Traps,
     tmp_path: Path,
     scripted_model: Callable[..., ScriptedModel],
-    test_environment: Mapping[str, str],
-    request: pytest.FixtureRequest,
+    make: Callable[..., Agent],
 ) -> None:
-    program = request.getfixturevalue(f"{rig.name}_program")
     script = Script("TASK", (rig.shell("true"), DONE))
-    outcomes = {}
-    for name, changes in (("careful", {}), ("trusting", TRUSTING[rig.name])):
-        home = tmp_path / name / "home"
-        home.mkdir(parents=True)
-        with scripted_model(script) as model:
-            source = {"PATH": test_environment["PATH"], "HOME": str(home), **rig.settle(home, model.url)}
-            outcomes[name] = await work(rig, traps, tmp_path / name, source, {"program": program, **changes})
-        if name == "careful":
-            assert traps.sprung == set()
-    assert outcomes["careful"] is Outcome.COMPLETED
-    assert traps.sprung
+    with scripted_model(script) as model:
+        careful = make(rig, model.url, "careful")
+        assert await work(careful, rig, traps, tmp_path / "careful") is Outcome.COMPLETED
+        assert traps.sprung == set()
+        trusting = make(rig, model.url, "trusting", **TRUSTING[rig.name])
+        await work(trusting, rig, traps, tmp_path / "trusting")
+        assert traps.sprung
+
+
+async def test_opencode_starts_no_server_of_a_poisoned_repository_but_its_plugins(
+    traps: Traps, tmp_path: Path, scripted_model: Callable[..., ScriptedModel], make: Callable[..., Agent]
+) -> None:
+    rig = OpencodeRig()
+    with scripted_model(Script("TASK", (DONE,))) as model:
+        agent = make(rig, model.url, "careful")
+        assert await work(agent, rig, traps, tmp_path / "careful") is Outcome.COMPLETED
+    assert agent.facts().runs_plugins
+    assert traps.sprung == {"plugin"}

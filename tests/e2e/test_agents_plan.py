@@ -10,6 +10,7 @@ import pytest
 from whilly.testing.models.script import Script, say
 from whilly.testing.rigs.codex import CodexRig
 from whilly.testing.rigs.gemini import GeminiRig
+from whilly.testing.rigs.opencode import OpencodeRig
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +26,7 @@ TASKS: list[dict[str, Any]] = [
     {"id": "A", "description": "Write alpha", "key_files": ["alpha.txt"]},
     {"id": "B", "description": "Write beta", "dependencies": ["A"], "test_steps": ["grep -q beta beta.txt"]},
 ]
-TURN_USD = {"codex": 0.0065, "gemini": 0.00175}
+TURN_USD = {"codex": 0.0065, "gemini": 0.00175, "opencode": 0.00375}
 """A thousand tokens of input and fifty of output, at the packaged list price of the rig's model."""
 
 
@@ -38,7 +39,7 @@ def script(rig: Rig) -> tuple[Script, ...]:
     )
 
 
-@pytest.mark.parametrize("rig", [CodexRig(), GeminiRig()], ids=lambda rig: rig.name)
+@pytest.mark.parametrize("rig", [CodexRig(), GeminiRig(), OpencodeRig()], ids=lambda rig: rig.name)
 def test_a_plan_is_worked_through_and_each_turn_is_paid_for_once(
     rig: Rig,
     scratch: ScratchRepository,

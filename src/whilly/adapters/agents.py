@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from whilly.ports.agent import Agent
 
-PACKAGED = {kind: f"{kind}/agent.toml" for kind in ("claude", "codex", "gemini")}
+PACKAGED = {kind: f"{kind}/agent.toml" for kind in ("claude", "codex", "gemini", "opencode")}
 """Kind → its descriptor, beside this module."""
 
 NO_CHANGES: Mapping[str, Mapping[str, Decimal]] = MappingProxyType({})

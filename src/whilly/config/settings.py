@@ -58,7 +58,9 @@ class AgentSettings(Section):
 
     name: str = Field(
         default="",
-        description="The agent: `claude`, `codex`, `gemini`, `demo` or a table of `agents`; empty is `claude`.",
+        description=(
+            "The agent: `claude`, `codex`, `gemini`, `opencode`, `demo` or a table of `agents`; empty is `claude`."
+        ),
     )
     model: str = Field(
         default="",
@@ -110,7 +112,7 @@ class AgentTable(Section):
     What is not set here is as the agent's own description has it.
     """
 
-    kind: Literal["", "claude", "codex", "gemini", "demo", "command"] = Field(
+    kind: Literal["", "claude", "codex", "gemini", "opencode", "demo", "command"] = Field(
         default="", description="How to drive it; empty is the table's own name, or `command` for any other name."
     )
     program: str = Field(default="", description="Name or path of the program; empty is the agent's usual one.")
@@ -140,6 +142,9 @@ class AgentTable(Section):
         ),
     )
     hygiene_env: Mapping[str, str] = Field(default_factory=dict, description="Variables for the same purpose.")
+    runs_plugins: bool = Field(
+        default=False, description="Whether code that the repository has for it runs whatever the hygiene says."
+    )
     trust: bool = Field(
         default=False, description="Let the repository's own settings for the agent count: leave the hygiene out."
     )
@@ -149,7 +154,7 @@ class AgentTable(Section):
     permissions: Mapping[Literal["free", "safe"], str] = Field(
         default_factory=dict, description="The values of the placeholder `{permission}`, without and with `safe`."
     )
-    output: Literal["text", "jsonl", "claude", "codex", "gemini"] = Field(
+    output: Literal["text", "jsonl", "claude", "codex", "gemini", "opencode"] = Field(
         default="text",
         description="How to read standard output: plain text, Whilly's JSON lines, or as that agent writes it.",
     )

@@ -196,6 +196,7 @@ class AgentFacts:
         bounds_turns: whether it keeps a limit of turns by itself.
         bounds_cost: whether it keeps a limit of cost by itself.
         has_safe_mode: whether it can be run with permission rules of its own.
+        runs_plugins: whether code that the repository has for it runs, whatever it is told.
     """
 
     name: str
@@ -209,6 +210,7 @@ class AgentFacts:
     bounds_turns: bool = False
     bounds_cost: bool = False
     has_safe_mode: bool = False
+    runs_plugins: bool = False
     remedy: str = ""
 
 

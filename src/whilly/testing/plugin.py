@@ -66,9 +66,17 @@ def gemini_program(test_environment: Mapping[str, str], request: pytest.FixtureR
     return _find_program("gemini", test_environment, request.config.rootpath)
 
 
+@pytest.fixture(scope="session")
+def opencode_program(test_environment: Mapping[str, str], request: pytest.FixtureRequest) -> str:
+    """The same for OpenCode."""
+    return _find_program("opencode", test_environment, request.config.rootpath)
+
+
 def _find_program(name: str, environment: Mapping[str, str], root: Path) -> str:
     given = environment.get(f"WHILLY_TEST_{name.upper()}")
-    for choice in (given,) if given else (str(root / INSTALLED / name), name):
+    # OpenCode's package for one platform holds the program, and links it nowhere.
+    platform = sorted(map(str, root.glob(f".agents/node_modules/{name}-*/bin/{name}")))
+    for choice in (given,) if given else (str(root / INSTALLED / name), *platform, name):
         found = shutil.which(choice)
         if found:
             return found

@@ -37,6 +37,7 @@ DIALECTS = {
     "jsonl": "whilly.adapters.command.jsonl:JsonlSessionReader",
     "claude": "whilly.adapters.claude.reader:ClaudeSessionReader",
     "gemini": "whilly.adapters.gemini.reader:GeminiSessionReader",
+    "opencode": "whilly.adapters.opencode.reader:OpencodeSessionReader",
     "codex": "whilly.adapters.codex.reader:CodexSessionReader",
 }
 """Output dialect → the reader's class, made with the descriptor and what is known beforehand."""
@@ -97,6 +98,7 @@ class CommandAgent(Agent):
             bounds_turns="max_turns" in about.placeholders,
             bounds_cost="max_cost" in about.placeholders,
             has_safe_mode="safe" in about.permissions,
+            runs_plugins=about.runs_plugins,
             remedy=about.login or about.install,
         )
 

@@ -39,7 +39,7 @@ class AgentDescriptor(BaseModel):
     )
     model: str = Field(default="", description="The model when nothing else names one; empty leaves it to the agent.")
     extra_args: tuple[str, ...] = Field(default=(), description="More arguments, as they are, put last.")
-    output: Literal["text", "jsonl", "claude", "codex", "gemini"] = Field(
+    output: Literal["text", "jsonl", "claude", "codex", "gemini", "opencode"] = Field(
         default="text",
         description="How to read standard output: plain text, Whilly's JSON lines, or as that agent writes it.",
     )
@@ -57,6 +57,9 @@ class AgentDescriptor(BaseModel):
         ),
     )
     hygiene_env: Mapping[str, str] = Field(default_factory=dict, description="Variables for the same purpose.")
+    runs_plugins: bool = Field(
+        default=False, description="Whether code that the repository has for it runs whatever the hygiene says."
+    )
     trust: bool = Field(
         default=False, description="Let the repository's own settings for the agent count: leave the hygiene out."
     )

@@ -123,12 +123,13 @@ def _list_abilities(facts: AgentFacts) -> list[tuple[str, bool]]:
         ("bounds its turns", facts.bounds_turns),
         ("bounds its cost", facts.bounds_cost),
         ("has permission rules", facts.has_safe_mode),
+        ("runs the repository's plugins", facts.runs_plugins),
     ]
 
 
 ABILITIES = (
     *("can_resume", "reports_usage", "reports_cost", "is_priced", "reports_limits"),
-    *("bounds_turns", "bounds_cost", "has_safe_mode"),
+    *("bounds_turns", "bounds_cost", "has_safe_mode", "runs_plugins"),
 )
 """What the listing for programs says of each agent; null where its settings describe none."""
 

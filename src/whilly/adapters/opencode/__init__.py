@@ -1,0 +1,3 @@
+"""OpenCode: its descriptor (`agent.toml`) and the reader of its JSON lines."""
+
+from __future__ import annotations
