@@ -299,6 +299,7 @@ class Project:
         return Staff(
             handlers={"": run_session, "verify": verify_change, "integrate": integrate_change},
             default_agent=self.settings.agent.name or "claude",
+            substitutes=self.settings.agent.substitutes,
             default_model=self.settings.agent.model,
             reservation=self.settings.agent.reservation_usd,
             branch_prefix=self.settings.repository.branch_prefix,

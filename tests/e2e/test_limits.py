@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -153,3 +154,33 @@ def test_turns_model_and_variables_reach_the_agent(shop: Workshop) -> None:
     assert ended.code == 0, ended.err
     shown = [shop.repository.git("show", f"whilly/shop{up}:told.txt") for up in ("~1", "")]
     assert shown == ["t0 big 7", "t0 small 7"]
+
+
+def test_another_agent_takes_over_at_a_usage_limit(shop: Workshop) -> None:
+    limited = {"type": "result", "outcome": "limited", "reason": "used up", "cost_usd": 0}
+    argv = json.dumps(["echo", json.dumps(limited).replace("{", "{{").replace("}", "}}")])
+    shop.settings(
+        '[agent]\nname = "full"\nsubstitutes = ["sh"]\n[run]\nparallel = 1\n'
+        f'[agents.full]\nargv = {argv}\noutput = "jsonl"\ncost = "reported"\n'
+    )
+    shop.plan({"id": "A"}, {"id": "B"})
+    ended = shop.run("run")
+    assert (ended.code, ended.statuses) == (0, {"A": "done", "B": "done"}), ended.err
+    tries = [(one["task_id"], one["agent"]) for one in ended.objects("attempt_started") if one.get("agent")]
+    assert tries == [("A", "full"), ("A", "sh"), ("B", "sh")]
+    (met,) = ended.objects("account_limited")
+    assert (met["account"], met["reason"]) == ("full", "full: used up")
+
+
+def test_without_another_agent_the_account_is_waited_for(shop: Workshop) -> None:
+    once = 'if mkdir "$WORLD/met"; then echo \'{"type": "result", "outcome": "limited", "cost_usd": 0}\'; exit 0; fi'
+    shop.settings('[agent]\nname = "paid"\nreservation_usd = 0.1\n')
+    shop.plan(
+        {"id": "A", "description": f"$ {once}\n$ echo A > A.txt"}, {"id": "B", "agent": "sh", "dependencies": ["A"]}
+    )
+    running = shop.start("run")
+    shop.wait_for(lambda: '"deferred"' in running.out)
+    told = shop.run("why", "A").out
+    assert "for the account's limit: its account is limited" in told
+    ended = running.wait(60)
+    assert (ended.code, ended.statuses) == (0, {"A": "done", "B": "done"}), ended.err

@@ -93,9 +93,11 @@ def test_a_waiting_run_says_until_when_and_for_whom(staged: StagedPlan) -> None:
     staged.start("A")
     until = staged.clock.now() + timedelta(hours=3)
     staged.end("A", AttemptResult(Outcome.LIMITED, "usage limit reached", retry_at=until))
+    assert staged.start("A") == 1
     progress = staged.observer().look()
     (waiting,) = progress.waiting
-    assert (waiting.item, waiting.reason, waiting.until) == ("A", "usage limit reached", until)
+    assert (waiting.item, waiting.until, waiting.whom) == ("A", until, "agent:demo")
+    assert waiting.reason == "its account is limited: usage limit reached"
     assert "A" not in {active.item for active in progress.active}
 
 

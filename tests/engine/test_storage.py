@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome
@@ -48,6 +48,7 @@ STORED = (
     event.AttemptStarted,
     event.AttemptEnded,
     event.CancelRequested,
+    event.Deferred,
     event.Released,
 )
 """Every type that is kept as JSON."""
@@ -165,9 +166,9 @@ def test_a_ledger_of_a_newer_whilly_is_refused_with_what_to_do(blank: Callable[[
 
 
 def test_stored_names_never_change() -> None:
-    assert sorted(event.type_names) == ["attempt_ended", "attempt_started", "cancel_requested", "released"]
+    assert sorted(event.type_names) == ["attempt_ended", "attempt_started", "cancel_requested", "deferred", "released"]
     assert (names.APPLICATION, names.APPLICATION_VERSION, names.EXECUTOR) == ("whilly", "1", "solo")
-    assert (names.DRIVE_WORKFLOW, names.RUNS_QUEUE, REVISION) == ("drive_run", "runs", "0001")
+    assert (names.DRIVE_WORKFLOW, names.RUNS_QUEUE, REVISION) == ("drive_run", "runs", "0002")
 
 
 @pytest.mark.parametrize(
@@ -198,6 +199,7 @@ def test_tables_and_columns_are_only_added() -> None:
         "runs": "id plan item phase stage state is_closed created_at ended_at",
         "attempts": "run number stage agent session candidate started_at ended_at outcome result",
         "spend": "run number plan reserved settled basis",
+        "accounts": "name strikes since until reason",
         "events": "id plan run item sequence type at data",
     }
     assert {name: " ".join(table.columns.keys()) for name, table in metadata.tables.items()} == known
@@ -242,7 +244,7 @@ def values_of_generic(origin: object, arguments: tuple[Any, ...]) -> st.SearchSt
 
 @pytest.mark.parametrize("kind", STORED)
 def test_what_is_stored_comes_back_as_it_was(kind: type[Any]) -> None:
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(value=values_of(kind))
     def come_back(value: object) -> None:
         assert codec.load(kind, codec.dump(value)) == value
@@ -262,6 +264,7 @@ def test_what_an_older_whilly_stored_can_still_be_read(kind: type[Any]) -> None:
         event.AttemptEnded: {"number", "result", "at"},
         event.CancelRequested: {"by", "at"},
         event.Released: {"by", "at"},
+        event.Deferred: {"account", "at", "until"},
     }
     required = {each.name for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING}
     assert required == needed[kind]

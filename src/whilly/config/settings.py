@@ -62,6 +62,11 @@ class AgentSettings(Section):
             "The agent: `claude`, `codex`, `gemini`, `opencode`, `demo` or a table of `agents`; empty is `claude`."
         ),
     )
+    substitutes: tuple[str, ...] = Field(
+        default=(),
+        description="Agents that take over, in this order, while the account of `agent.name` is at its usage limit. "
+        "Empty: its tasks wait for the reset.",
+    )
     model: str = Field(
         default="",
         description="The model of `agent.name`, in that agent's own words; empty leaves the choice to the agent.",

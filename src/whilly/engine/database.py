@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SCHEMA_LOCK = 0x5748494C4C59
 """Name of the lock that a PostgreSQL server gives to who changes the schema."""
 
-REVISION = "0001"
+REVISION = "0002"
 """The schema that this code reads and writes; the newest file in `migrations/versions`."""
 
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Protocol, final
 
 from whilly.domain.attempt import AttemptResult, Outcome
 from whilly.domain.flow import event as events
 from whilly.domain.flow import plan_run
+from whilly.domain.flow.account import Account, learn
 from whilly.domain.flow.budget import Spend
-from whilly.domain.flow.event import AttemptEnded, AttemptStarted, CancelRequested, Released
+from whilly.domain.flow.event import AttemptEnded, AttemptStarted, CancelRequested, Deferred, Released
 from whilly.domain.flow.lifecycle import StartAttempt, decide, due
 from whilly.domain.flow.plan_run import Grant, Hold, Limits, PlanRun, StopReason
 from whilly.domain.flow.run import Phase, Run
@@ -53,6 +54,7 @@ class Offer:
     Attributes:
         agent: empty for a built-in action.
         wanted: USD that it is expected to cost at most.
+        substitutes: agents that may take over while the account of this one is limited, in order.
         remedy: what to do when its agent cannot log in.
     """
 
@@ -60,6 +62,7 @@ class Offer:
     wanted: Decimal = Decimal(0)
     session: SessionId | None = None
     base: CommitId | None = None
+    substitutes: tuple[Offer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,12 +182,28 @@ class Ledger:
             step = due(run)
             if not isinstance(step, StartAttempt):
                 return Hold("nothing is due for this run")
+            offer, account = self._choose(unit, offer)
             verdict = self._admit(unit, run, step, offer)
             if isinstance(verdict, Hold):
                 if verdict.stop:
                     unit.stop(verdict.stop)
                 return verdict
+            if account.until and account.is_limited(unit.tx.now):
+                # It waits without a slot: what another agent can do goes on meanwhile.
+                reason = f"its account is limited: {account.reason}"
+                self._apply(unit, run, Deferred(account.name, unit.tx.now, account.until, reason))
+                return Hold(reason)
             return self._start(unit, run, offer, verdict.reserved)
+
+    def _choose(self, unit: PlanUnit, offer: Offer) -> tuple[Offer, Account]:
+        """The first agent whose account is not limited; of limited ones the one that is free again first."""
+        offers = {each.agent: each for each in (offer, *offer.substitutes)}
+        if not offer.agent:
+            return offer, Account("")
+        found = unit.tx.accounts.find(offers)
+        now = unit.tx.now
+        account = min(found.values(), key=lambda one: one.until if one.until and one.is_limited(now) else now)
+        return replace(offers[account.name], session=offer.session, base=offer.base), account
 
     def _admit(self, unit: PlanUnit, run: Run, step: StartAttempt, offer: Offer) -> Grant | Hold:
         if step.not_before and step.not_before > unit.tx.now:
@@ -216,12 +235,28 @@ class Ledger:
     def end_attempt(self, run_id: RunId, plan: PlanId, number: int, result: AttemptResult, remedy: str = "") -> Run:
         """An attempt has come to its outcome. Its cost counts even when the attempt no longer does."""
         with self.unit("end_attempt", plan) as unit:
+            result = self._learn(unit, run_id, number, result)
             unit.tx.attempts.end(run_id, number, result)
             run = self._apply(unit, unit.tx.runs.get(run_id), AttemptEnded(number, result, unit.tx.now))
             if result.outcome is Outcome.AUTH_FAILED:
                 unit.stop(StopReason.AUTH, remedy)
             unit.watch_budget()
             return run
+
+    def _learn(self, unit: PlanUnit, run_id: RunId, number: int, result: AttemptResult) -> AttemptResult:
+        """Write down what the attempt's end says about its account; the result, with the time at which it is free."""
+        agent, began = unit.tx.attempts.begun(run_id, number)
+        if not agent:
+            return result
+        before = unit.tx.accounts.find([agent])[agent]
+        after = learn(before, result, began, unit.tx.now)
+        if after != before:
+            unit.tx.accounts.put(after)
+            if after.until:
+                unit.note("account_limited", account=agent, until=after.until, reason=after.reason)
+            else:
+                unit.note("account_works_again", account=agent)
+        return replace(result, retry_at=after.until) if result.outcome is Outcome.LIMITED else result
 
     def _apply(self, unit: PlanUnit, run: Run, event: events.RunEvent) -> Run:
         """Let `decide` say what the event means, and store both."""

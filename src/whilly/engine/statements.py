@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from whilly.domain.flow.run import Phase
-from whilly.engine.tables import attempts, events, plans, runs, spend, work_items
+from whilly.engine.tables import accounts, attempts, events, plans, runs, spend, work_items
 
 
 def _update(table: sa.Table, where: sa.ColumnElement[bool], *columns: str) -> sa.Update:
@@ -64,3 +64,6 @@ ENDED = sa.select(runs.c.id).where(
     runs.c.id.in_(sa.bindparam("of_runs", expanding=True)) & (runs.c.phase == Phase.ENDED)
 )
 UNCLOSED = sa.select(runs.c.id).where(_IS_OPEN & (runs.c.phase == Phase.ENDED))
+ACCOUNTS = sa.select(accounts).where(accounts.c.name.in_(sa.bindparam("of_names", expanding=True)))
+STORE_ACCOUNT = _update(accounts, accounts.c.name == sa.bindparam("of_name"), "strikes", "since", "until", "reason")
+BEGUN = sa.select(attempts.c.agent, attempts.c.started_at).where(_THE_ATTEMPT)

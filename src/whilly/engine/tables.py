@@ -117,6 +117,16 @@ spend = sa.Table(
     sa.Column("basis", sa.String(16), nullable=False, default="reserved"),
 )
 
+accounts = sa.Table(
+    "accounts",
+    metadata,
+    sa.Column("name", sa.String(80), primary_key=True),
+    sa.Column("strikes", sa.Integer, nullable=False, default=0),
+    sa.Column("since", Instant),
+    sa.Column("until", Instant),
+    sa.Column("reason", sa.Text, nullable=False, default=""),
+)
+
 events = sa.Table(
     "events",
     metadata,

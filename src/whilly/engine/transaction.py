@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from whilly.domain.attempt import AttemptResult, Usage
 from whilly.domain.errors import RuleViolation
+from whilly.domain.flow.account import Account
 from whilly.domain.flow.budget import Spend, is_known, settle
 from whilly.domain.flow.plan_run import PlanPhase, PlanRun
 from whilly.domain.flow.run import Phase, Run
@@ -17,7 +18,7 @@ from whilly.domain.ids import CommitId, ItemId, PlanId, RunId
 from whilly.domain.plan import Plan
 from whilly.domain.work_item import ItemStatus
 from whilly.engine import codec, statements
-from whilly.engine.tables import attempts, plans, runs, spend, work_items
+from whilly.engine.tables import accounts, attempts, plans, runs, spend, work_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -212,6 +213,11 @@ class AttemptRows:
         if event.agent:
             self.connection.execute(sa.insert(spend).values(**key, plan=run.plan, reserved=event.reserved))
 
+    def begun(self, run: RunId, number: int) -> tuple[str, datetime]:
+        """The agent of an attempt, and when it began."""
+        row = self.connection.execute(statements.BEGUN, {"of_run": run, "of_number": number}).one()
+        return row.agent, row.started_at
+
     def has_candidate(self, run: Run) -> bool:
         """Whether the attempt under way is about to make a commit the target's head, or has just done so."""
         where = (attempts.c.run == run.id) & (attempts.c.number == run.attempt) & attempts.c.outcome.is_(None)
@@ -240,6 +246,32 @@ class AttemptRows:
 
 
 @final
+class AccountRows:
+    """Accounts: how far their limits are known."""
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self.connection = connection
+
+    def find(self, names: Iterable[str]) -> dict[str, Account]:
+        """By name; one of which nothing is known is not limited."""
+        wanted = list(names)
+        rows = self.connection.execute(statements.ACCOUNTS, {"of_names": wanted})
+        known = {row.name: Account(row.name, row.strikes, row.since, row.until, row.reason) for row in rows}
+        return {name: known.get(name) or Account(name) for name in wanted}
+
+    def put(self, account: Account) -> None:
+        """Store what is known of an account."""
+        values = {
+            "strikes": account.strikes,
+            "since": account.since,
+            "until": account.until,
+            "reason": codec.make_plain(account.reason),
+        }
+        if not self.connection.execute(statements.STORE_ACCOUNT, {"of_name": account.name, **values}).rowcount:
+            self.connection.execute(sa.insert(accounts).values(name=account.name, **values))
+
+
+@final
 class Transaction:
     """The rows of the ledger while one plan's row is locked: nobody else moves that plan meanwhile."""
 
@@ -250,6 +282,7 @@ class Transaction:
         self.items = ItemRows(connection, now)
         self.runs = RunRows(connection, now)
         self.attempts = AttemptRows(connection, now)
+        self.accounts = AccountRows(connection)
 
     def append(self, kind: str, plan: PlanId, data: str, *, run: Run | None = None, item: ItemId | None = None) -> None:
         """Append an event."""

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from whilly.application.telling.rows import AttemptRow
     from whilly.domain.flow.plan_run import Limits, PlanRun
+    from whilly.domain.flow.run import Run
     from whilly.domain.work_item import WorkItem
     from whilly.testing.world import World
 
@@ -77,10 +78,13 @@ class Records:
         """The details of all events of one type."""
         return [json.loads(row.data) for row in self.reading.events(plan) if row.type == kind]
 
+    def run(self, item: str, plan: PlanId = PLAN) -> Run:
+        """The item's newest run."""
+        return next(row.run for row in self.reading.items(plan) if row.item.id == item and row.run)
+
     def home(self, item: str, number: int) -> str:
         """The private directory of an attempt of the item's current run."""
-        run = next(row.run for row in self.reading.items(PLAN) if row.item.id == item and row.run)
-        return f"{HOMES}/{run.id}/{number}"
+        return f"{HOMES}/{self.run(item).id}/{number}"
 
 
 @final
@@ -105,6 +109,7 @@ class Office:
         return Staff(
             handlers={"": run_session, "verify": verify_change, "integrate": integrate_change},
             default_agent="demo",
+            substitutes=tuple(name for name in self.world.agents if name != "demo"),
             default_model="",
             reservation=self.limits.reservation,
             branch_prefix="whilly/",

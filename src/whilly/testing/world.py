@@ -95,6 +95,7 @@ class World:
     scripts: dict[tuple[str, int], Script] = field(default_factory=dict)
     rules: Rules = field(default_factory=Rules)
     default: Script = work
+    agents: tuple[str, ...] = ("demo",)
     passed: list[str] = field(default_factory=list)
     scenes: list[Scene] = field(default_factory=list)
 
@@ -123,7 +124,7 @@ class World:
             workspace=self.workspace,
             sessions=self.sessions,
             checks=self.checks,
-            agents={"demo": CommandAgent(_AGENT, {})},
+            agents={name: CommandAgent(_AGENT, {}) for name in self.agents},
             clock=self.clock,
             checkpoint=self.passed.append,
         )

@@ -10,12 +10,11 @@ import pytest
 
 from whilly.config.pipelines import load_pipelines
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome
-from whilly.domain.flow.event import AttemptEnded, AttemptStarted, CancelRequested, Released, RunEvent
+from whilly.domain.flow.account import LEAST_PAUSE
+from whilly.domain.flow.event import AttemptEnded, AttemptStarted, CancelRequested, Deferred, Released, RunEvent
 from whilly.domain.flow.lifecycle import (
     _ROUTES,
     BACKOFF,
-    LEAST_PAUSE,
-    LIMIT_PAUSE,
     MAX_INTERRUPTIONS,
     CloseRun,
     StartAttempt,
@@ -260,18 +259,35 @@ def test_outages_in_a_row_are_counted_from_the_last_try_that_counted() -> None:
     assert end(at("execute", outages=4), Outcome.INTERRUPTED).outages == 4
 
 
-@pytest.mark.parametrize(
-    ("retry_at", "until"),
-    [
-        (NOON + timedelta(hours=5), NOON + timedelta(hours=5)),
-        (None, NOON + LIMIT_PAUSE),
-        (NOON - timedelta(minutes=1), NOON + LEAST_PAUSE),
-    ],
-)
-def test_an_account_at_its_limit_is_waited_for(retry_at: datetime | None, until: datetime) -> None:
-    run = end(at("execute", session=SessionId("s")), Outcome.LIMITED, retry_at=retry_at)
+def test_a_limit_is_not_held_against_the_run_and_its_conversation_goes_on() -> None:
+    run = end(at("execute", session=SessionId("s"), agent="claude", tries=1, outages=2), Outcome.LIMITED)
+    assert (run.phase, run.session, run.tries, run.outages) == (Phase.QUEUED, "s", 1, 2)
+
+
+def test_an_account_at_its_limit_is_waited_for() -> None:
+    queued, until = at("execute", phase=Phase.QUEUED), NOON + timedelta(hours=1)
+    run = decide(queued, Deferred("claude", NOON, until, "limited"), SOLO).run
     assert run.wait is not None
-    assert (run.wait.until, run.wait.whom, run.session, run.tries) == (until, "agent", "s", 0)
+    assert (run.phase, run.wait.reason, run.wait.whom) == (Phase.WAITING, "limited", "agent:claude")
+    assert due(run) == StartAttempt(6, "execute", until)
+    # The account may be limited again by then.
+    later = decide(run, Deferred("claude", until, NOON, "still"), SOLO).run
+    assert due(later) == StartAttempt(6, "execute", until + LEAST_PAUSE)
+    refusal = decide(at("execute"), Deferred("claude", NOON, until), SOLO).refusal
+    assert refusal == "no attempt is due that could be put off"
+
+
+def test_a_conversation_is_gone_on_with_by_its_own_agent_alone() -> None:
+    run = at("execute", phase=Phase.QUEUED, session=SessionId("s"), agent="claude")
+
+    def start(agent: str) -> tuple[str | None, str]:
+        after = decide(run, AttemptStarted(6, "execute", NOON, agent=agent), SOLO).run
+        return after.session, after.agent
+
+    assert start("claude") == ("s", "claude")
+    assert start("codex") == (None, "codex")
+    # A check in between has no agent, and changes nothing.
+    assert start("") == ("s", "claude")
 
 
 def test_a_question_is_waited_for_until_somebody_answers() -> None:

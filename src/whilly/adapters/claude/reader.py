@@ -92,16 +92,19 @@ class ClaudeSessionReader(SessionReader):
             is_session_lost=verdict.is_session_lost,
         )
 
+    @property
+    def _is_limited(self) -> bool:
+        return get_text(self._limit, "status") == "rejected" and self._limit.get("isUsingOverage") is not True
+
     def _judge(self, exit_: Exit) -> Verdict:
-        is_limited = get_text(self._limit, "status") == "rejected" and self._limit.get("isUsingOverage") is not True
         if self._result is not None:
-            verdict = judge_result(self._result, self._error, is_limited=is_limited)
+            verdict = judge_result(self._result, self._error, is_limited=self._is_limited)
             if verdict.outcome is Outcome.COMPLETED and (exit_.code != 0 or exit_.cause):
                 return Verdict(*judge_exit(exit_))
             return verdict
         if self.fatal() or self._error in AUTH_ERRORS:
             return Verdict(Outcome.AUTH_FAILED, "the provider refuses the login")
-        if is_limited and exit_.cause not in {"stopped", "time_limit"}:
+        if self._is_limited and exit_.cause not in {"stopped", "time_limit"}:
             return Verdict(Outcome.LIMITED, "the account's limit is reached")
         return Verdict(*judge_exit(exit_))
 
@@ -110,9 +113,9 @@ class ClaudeSessionReader(SessionReader):
         return said if said and outcome is Outcome.COMPLETED else self._message
 
     def _find_retry(self, outcome: Outcome) -> datetime | None:
-        if outcome is Outcome.LIMITED:
+        if outcome is Outcome.LIMITED and self._is_limited:
             return _find_reset(self._limit)
-        if outcome is Outcome.UNAVAILABLE and self._error_at and self._retry_delay:
+        if outcome in {Outcome.LIMITED, Outcome.UNAVAILABLE} and self._error_at and self._retry_delay:
             return self._error_at + self._retry_delay
         return None
 

@@ -27,8 +27,9 @@ ENDINGS = {
 
 AUTH_ERRORS = frozenset({"authentication_failed", "billing_error", "oauth_org_not_allowed"})
 AUTH_STATUSES = frozenset({401, 402, 403})
-PASSING_ERRORS = frozenset({"rate_limit", "overloaded", "server_error", "unknown"})
-PASSING_STATUSES = frozenset({408, 409, 425, 429})
+PASSING_ERRORS = frozenset({"overloaded", "server_error", "unknown"})
+PASSING_STATUSES = frozenset({408, 409, 425})
+TOO_MANY = 429
 SERVER_ERRORS = 500
 LOST_SESSION = "No conversation found with session ID"
 
@@ -64,7 +65,9 @@ def judge_result(result: Mapping[str, Any], error: str, *, is_limited: bool) -> 
 
 def _judge_error(result: Mapping[str, Any], error: str, *, is_limited: bool) -> Outcome:
     status = get_count(result, "api_error_status")
-    if get_text(result, "api_error") == "usage_limit_reached" or (is_limited and status in {0, 429}):
+    if get_text(result, "api_error") == "usage_limit_reached" or (is_limited and not status) or status == TOO_MANY:
+        return Outcome.LIMITED
+    if not status and error == "rate_limit":
         return Outcome.LIMITED
     if status in AUTH_STATUSES or error in AUTH_ERRORS:
         return Outcome.AUTH_FAILED

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 RETRYING = "Reconnecting..."
 AUTH_STATUSES = frozenset({401, 402, 403})
-PASSING_STATUSES = frozenset({408, 409, 425, 429})
+PASSING_STATUSES = frozenset({408, 409, 425})
+TOO_MANY = 429
 SERVER_ERRORS = 500
 LOST_SESSION = "no rollout found for thread id"
 
@@ -39,7 +40,7 @@ _RESET = re.compile(r"try again at (?:(\w{3} \d{1,2})(?:st|nd|rd|th)?, (\d{4}) )
 def judge_error(message: str) -> Outcome:
     """The outcome of a turn that failed with this error."""
     status = find_status(message)
-    if _LIMIT.match(message):
+    if _LIMIT.match(message) or status == TOO_MANY:
         return Outcome.LIMITED
     if status in AUTH_STATUSES or message.startswith(_REFUSED):
         return Outcome.AUTH_FAILED

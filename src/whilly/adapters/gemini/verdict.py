@@ -27,7 +27,8 @@ ERROR_TYPES = {
 LOST_SESSION = "Error resuming session:"
 LOOP = "Loop detected"
 AUTH_STATUSES = frozenset({401, 402, 403})
-PASSING_STATUSES = frozenset({408, 409, 425, 429})
+PASSING_STATUSES = frozenset({408, 409, 425})
+TOO_MANY = 429
 SERVER_ERRORS = 500
 
 _PREFIX = "[API Error: "
@@ -47,7 +48,7 @@ def judge_error(error: Mapping[str, Any], code: int) -> Outcome:
     is_api = message.startswith(_PREFIX)
     if kind in ERROR_TYPES:
         return ERROR_TYPES[kind]
-    if is_api and _QUOTA.search(message):
+    if status == TOO_MANY or (is_api and _QUOTA.search(message)):
         return Outcome.LIMITED
     if status in AUTH_STATUSES or (is_api and _BAD_KEY.search(message)):
         return Outcome.AUTH_FAILED

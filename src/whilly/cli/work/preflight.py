@@ -55,7 +55,8 @@ async def require_agents(project: Project, plan: Plan) -> None:
     Raises:
         ConfigError: one is not, with the command that mends it.
     """
-    for name in sorted({item.agent or default_agent(project) for item in plan.items}):
+    usual = {default_agent(project), *project.settings.agent.substitutes}
+    for name in sorted({name for item in plan.items for name in ({item.agent} if item.agent else usual)}):
         agent = project.agents.get(name)
         if agent is None:
             near = difflib.get_close_matches(name, project.agents, n=1)

@@ -47,6 +47,16 @@ class CancelRequested:
 
 
 @dataclass(frozen=True, slots=True)
+class Deferred:
+    """The account that the next attempt would use is limited until then."""
+
+    account: str
+    at: datetime
+    until: datetime
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Released:
     """A person lets a waiting run go on, perhaps with something to tell the agent."""
 
@@ -55,12 +65,13 @@ class Released:
     note: str = ""
 
 
-type_names: dict[str, type[AttemptStarted | AttemptEnded | CancelRequested | Released]] = {
+type_names: dict[str, type[AttemptStarted | AttemptEnded | CancelRequested | Deferred | Released]] = {
     "attempt_started": AttemptStarted,
     "attempt_ended": AttemptEnded,
     "cancel_requested": CancelRequested,
+    "deferred": Deferred,
     "released": Released,
 }
 """Names under which events are stored: compatibility data, never renamed."""
 
-RunEvent = AttemptStarted | AttemptEnded | CancelRequested | Released
+RunEvent = AttemptStarted | AttemptEnded | CancelRequested | Deferred | Released

@@ -5,8 +5,9 @@ Theory of operation
 A run is a position in a pipeline. Only events move it, and `decide` is the only place that says how:
 
     queued ──attempt started──▶ running ──attempt ended──▶ queued    (next stage, a route, or another try)
-       ▲                           │                  ├──▶ waiting   (time, an account's limit, a person)
-       └──── time, or released ────┼──────────────────┘
+      ▲ │                          │                  ├──▶ waiting   (time, a person)
+      │ └──deferred──▶ waiting     │                  │              (an account's limit)
+      └───── time, or released ────┼──────────────────┘
                                    └──────────────────────▶ ended    (done, failed, skipped)
 
 * The function is total. An event that does not fit is refused with a reason, and the run is unchanged: a late result
@@ -26,7 +27,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeGuard, assert_never
 
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome
-from whilly.domain.flow.event import AttemptEnded, AttemptStarted, CancelRequested, Released, RunEvent
+from whilly.domain.flow.account import LEAST_PAUSE
+from whilly.domain.flow.event import AttemptEnded, AttemptStarted, CancelRequested, Deferred, Released, RunEvent
 from whilly.domain.flow.pipeline import END, Pipeline, Stage
 from whilly.domain.flow.run import Ending, Phase, Run, Wait
 from whilly.domain.work_item import ItemStatus
@@ -39,12 +41,6 @@ BACKOFF = tuple(timedelta(seconds=s) for s in (5, 10, 20, 40, 60))
 
 JITTER = 0.2
 """Pauses are lengthened by up to this share, so that parallel runs do not come back at once."""
-
-LIMIT_PAUSE = timedelta(minutes=5)
-"""How long an account is left alone when its limit gave no time."""
-
-LEAST_PAUSE = timedelta(seconds=5)
-"""How long an account is left alone at least: a reset in the past is a clock that is wrong."""
 
 MAX_INTERRUPTIONS = 5
 """Interruptions in a row before a run fails: something kills its attempts from outside."""
@@ -89,16 +85,19 @@ def decide(run: Run, event: RunEvent, pipeline: Pipeline) -> Decision:
         return _refuse(run, f"the run has ended as {run.ending.status if run.ending else 'unknown'}")
     match event:
         case AttemptStarted():
-            return _started(run, event)
+            decision = _started(run, event)
         case AttemptEnded():
-            return _ended(run, event, pipeline)
+            decision = _ended(run, event, pipeline)
         case CancelRequested():
             reason = f"cancelled by {event.by}" + (f": {event.reason}" if event.reason else "")
-            return Decision(_end(run, ItemStatus.SKIPPED, reason))
+            decision = Decision(_end(run, ItemStatus.SKIPPED, reason))
+        case Deferred():
+            decision = _deferred(run, event)
         case Released():
-            return _released(run, event)
+            decision = _released(run, event)
         case _:
             assert_never(event)
+    return decision
 
 
 def _refuse(run: Run, reason: str) -> Decision:
@@ -116,11 +115,21 @@ def _started(run: Run, event: AttemptStarted) -> Decision:
             run,
             phase=Phase.RUNNING,
             attempt=event.number,
+            # A conversation is had with one agent; another one begins its own.
+            session=run.session if not event.agent or run.agent in {"", event.agent} else None,
+            agent=event.agent or run.agent,
             base=event.base or run.base,
             not_before=None,
             wait=None,
         )
     )
+
+
+def _deferred(run: Run, event: Deferred) -> Decision:
+    if not isinstance(due(run), StartAttempt):
+        return _refuse(run, "no attempt is due that could be put off")
+    until = max(event.until, event.at + LEAST_PAUSE)
+    return Decision(_wait(run, Wait(event.reason, event.at, until, whom=f"agent:{event.account}")))
 
 
 def _released(run: Run, event: Released) -> Decision:
@@ -188,17 +197,12 @@ def _back_off(run: Run, _stage: Stage, result: AttemptResult, at: datetime) -> R
     return replace(waiting, outages=run.outages + 1)
 
 
-def _wait_for_account(run: Run, _stage: Stage, result: AttemptResult, at: datetime) -> Run:
-    until = max(result.retry_at, at + LEAST_PAUSE) if result.retry_at else at + LIMIT_PAUSE
-    return _wait(run, Wait(result.reason or "usage limit reached", at, until, whom="agent"))
-
-
 def _wait_for_person(run: Run, _stage: Stage, result: AttemptResult, at: datetime) -> Run:
     return _wait(run, Wait(result.reason or "the agent has a question", at, whom="person"))
 
 
 def _hold(run: Run, _stage: Stage, _result: AttemptResult, _at: datetime) -> Run:
-    """The plan stops for this, not the run: it goes on where it was when the plan does."""
+    """Nothing is held against the run: it goes on where it was when the account or the plan does."""
     return _requeue(run)
 
 
@@ -248,7 +252,7 @@ _ROUTES: Mapping[Outcome, Callable[[Run, Stage, AttemptResult, datetime], Run]] 
     Outcome.STALLED: _try_again,
     Outcome.TIMED_OUT: _try_again,
     Outcome.UNAVAILABLE: _back_off,
-    Outcome.LIMITED: _wait_for_account,
+    Outcome.LIMITED: _hold,
     Outcome.ASKED: _wait_for_person,
     Outcome.INTERRUPTED: _interrupted,
     Outcome.OVER_BUDGET: _try_again,

@@ -63,6 +63,7 @@ class Run:
         outages: times in a row that the agent's service was unavailable.
         interruptions: times in a row that an attempt ended through no fault of its own.
         rounds: how often the run was sent to a stage by a route, by that stage's name.
+        agent: the one that the session is with.
         base: the commit that the workspace started from.
         head: the commit that holds the work so far.
         evidence: what failed last time; goes into the next prompt.
@@ -82,6 +83,7 @@ class Run:
     interruptions: int = 0
     rounds: Mapping[str, int] = field(default_factory=dict)
     session: SessionId | None = None
+    agent: str = ""
     base: CommitId | None = None
     head: CommitId | None = None
     evidence: Evidence | None = None

@@ -28,6 +28,7 @@ from whilly.engine.ledger import Claimed, Ledger, Offer
 if TYPE_CHECKING:
     from whilly.domain.flow.run import Run
     from whilly.domain.ids import PlanId, RunId
+    from whilly.domain.work_item import WorkItem
     from whilly.engine.reading import Position, Reading
 
 Handler = Callable[[Brief, AttemptContext], Awaitable[AttemptResult]]
@@ -43,6 +44,7 @@ class Staff:
     Attributes:
         handlers: by a stage's action; the empty name is the one for agents.
         default_agent: for items that name none.
+        substitutes: agents that take over while its account is limited, in order.
         default_model: of the default agent; another one's words for models are others.
         reservation: USD to set aside for an agent's attempt.
         render: fills a prompt template.
@@ -56,6 +58,11 @@ class Staff:
     branch_prefix: str
     render: Callable[[str, Mapping[str, object]], str]
     attempts_root: Path
+    substitutes: tuple[str, ...] = ()
+
+    def able(self, item: WorkItem) -> tuple[str, ...]:
+        """Agents that may do the item, the one that is meant first; who names an agent wants no other."""
+        return (item.agent,) if item.agent else (self.default_agent, *self.substitutes)
 
     def model_of(self, wanted: str, agent: str) -> str:
         """The model to ask `agent` for; empty leaves the choice to it."""
@@ -161,15 +168,19 @@ class Driver:
 
     async def _claim(self, position: Position) -> Claimed | Hold:
         run, stage = position.run, position.stage
-        agent = position.item.agent or self._staff.default_agent if stage.is_agent else ""
-        known = self._ports.agents.get(agent)
-        wanted = Decimal(0) if known is None or known.facts().is_free else self._staff.reservation
         base = None
         if run.base is None or stage.prompt == "resolve":
             # An attempt without a base comes to an outcome that is tried again, within limits.
             with suppress(PortError):
                 base = await self._ports.repository.find_commit(f"refs/heads/{position.plan.target}")
-        return await patiently(self._ledger.claim, run.id, run.plan, Offer(agent, wanted, base=base))
+        first, *others = self._staff.able(position.item) if stage.is_agent else ("",)
+        substitutes = tuple(Offer(name, self._expected_cost(name)) for name in others)
+        offer = Offer(first, self._expected_cost(first), base=base, substitutes=substitutes)
+        return await patiently(self._ledger.claim, run.id, run.plan, offer)
+
+    def _expected_cost(self, agent: str) -> Decimal:
+        known = self._ports.agents.get(agent)
+        return Decimal(0) if known is None or known.facts().is_free else self._staff.reservation
 
     async def _attempt(self, position: Position) -> Position:
         """Carry out the attempt that is under way on paper, whether or not it has begun for real."""

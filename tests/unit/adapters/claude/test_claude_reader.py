@@ -174,7 +174,8 @@ def test_a_result_is_worth_nothing_when_the_process_failed() -> None:
         ("authentication_failed", None, Outcome.AUTH_FAILED),
         ("billing_error", 400, Outcome.AUTH_FAILED),
         ("unknown", 403, Outcome.AUTH_FAILED),
-        ("rate_limit", 429, Outcome.UNAVAILABLE),
+        ("rate_limit", 429, Outcome.LIMITED),
+        ("rate_limit", None, Outcome.LIMITED),
         ("overloaded", 529, Outcome.UNAVAILABLE),
         ("server_error", 503, Outcome.UNAVAILABLE),
         ("unknown", None, Outcome.UNAVAILABLE),
@@ -210,7 +211,8 @@ def test_a_usage_limit_is_told_by_its_own_field_or_by_the_last_word_on_limits() 
     lone = read(limit("rejected", resetsAt=seconds), exit_=Exit(1))
     assert [(each.outcome, each.retry_at) for each in (said, told, lone)] == [(Outcome.LIMITED, at)] * 3
     early = read(limit("allowed_warning", resetsAt=seconds), synthetic("rate_limit"), failed(429), exit_=Exit(1))
-    assert early.outcome is Outcome.UNAVAILABLE
+    # The reset of a window that lets everything through is not that of the limit that was met.
+    assert (early.outcome, early.retry_at) == (Outcome.LIMITED, None)
 
 
 def test_a_limit_that_paid_use_goes_beyond_is_none() -> None:

@@ -49,7 +49,7 @@ CASES = [
     Case("noauth", Exit(1), Outcome.AUTH_FAILED, "Missing environment variable: `FAKE_API_KEY`." + LOGIN, FREE),
     Case("quota", Exit(1), Outcome.AUTH_FAILED, "Quota exceeded. Check your plan and billing details." + LOGIN, FREE),
     Case("400", Exit(1), Outcome.CRASHED, '{"error":{"message":"bad request"', FREE),
-    Case("429-forever", Exit(1), LATER, "exceeded retry limit, last status: 429 Too Many Requests", FREE),
+    Case("429-forever", Exit(1), Outcome.LIMITED, "exceeded retry limit, last status: 429 Too Many Requests", FREE),
     Case("500", Exit(1), LATER, BUSY, FREE),
     Case("stall", Exit(1), LATER, "stream disconnected before completion: idle timeout waiting for SSE", FREE),
     Case("usage-limit", Exit(1), Outcome.LIMITED, "You’ve hit your usage limit. Upgrade to Pro", FREE),  # noqa: RUF001  (as it is written)

@@ -50,7 +50,7 @@ CASES = [
     Case("maxturns", Exit(53), Outcome.NO_PROGRESS, "Reached max session turns", Usage(None, 3000, 150, turns=3)),
     Case("401", Exit(145), Outcome.AUTH_FAILED, '[API Error: {"error":{"code":401,', FREE),
     Case("400key", Exit(144), Outcome.AUTH_FAILED, '[API Error: {"error":{"code":400,"message":"API key not', FREE),
-    Case("429-max2", Exit(173), LATER, BUSY, FREE),
+    Case("429-max2", Exit(173), Outcome.LIMITED, BUSY, FREE),
     Case("quota-day", Exit(173), Outcome.LIMITED, QUOTA, FREE),
     Case("429-forever", KILLED, Outcome.TIMED_OUT, LIMIT_PASSED),
     Case("503", KILLED, Outcome.TIMED_OUT, LIMIT_PASSED),
