@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, get_args, get_origin
 from pydantic import ValidationError
 
 from whilly.config.describe import describe_type
-from whilly.config.settings import Section, Settings
+from whilly.config.settings import Settings
 from whilly.config.spellings import FLAT, PREFIX, VARIABLES, variable
+from whilly.config.tables.fields import Section
 from whilly.config.values import checked_reference
 
 if TYPE_CHECKING:

@@ -6,26 +6,22 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
+from pydantic import AfterValidator, BeforeValidator, Field
 
-from whilly.config.values import checked_branch, checked_host, checked_path, checked_reference, command_table
+from whilly.config.tables.fields import (
+    SENSITIVE,
+    AbsolutePath,
+    Dollars,
+    HostName,
+    RepositoryPath,
+    Seconds,
+    Section,
+    VariableName,
+)
+from whilly.config.tables.trackers import GithubSettings, JiraSettings, ProjectBoardSettings
+from whilly.config.values import checked_branch, command_table
 from whilly.domain.change import CheckCommand
 from whilly.domain.claims import Refused, normalize
-
-Seconds = Annotated[float, Field(ge=0, le=10**9, allow_inf_nan=False)]
-Dollars = Annotated[Decimal, Field(ge=0, le=10**9, allow_inf_nan=False)]
-VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\*?$")]
-RepositoryPath = Annotated[str, AfterValidator(checked_path)]
-AbsolutePath = Annotated[str, Field(pattern=r"^/[^\x00]*$")]
-HostName = Annotated[str, AfterValidator(checked_host)]
-SecretReference = Annotated[str, AfterValidator(checked_reference)]
-_SENSITIVE: dict[str, JsonValue] = {"sensitive": True}
-
-
-class Section(BaseModel):
-    """A table of settings: frozen, and closed to names it does not know."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
 class RunSettings(Section):
@@ -333,51 +329,12 @@ class StorageSettings(Section):
 
     database_url: str = Field(
         default="",
-        json_schema_extra=_SENSITIVE,
+        json_schema_extra=SENSITIVE,
         description=(
             "The ledger's database: `sqlite:///…`, `postgresql://…`, or a secret reference to one; "
             "empty is `.whilly/whilly.db` in the repository."
         ),
     )
-
-
-class GithubSettings(Section):
-    """GitHub; accepted now, used by the GitHub adapters of a later version."""
-
-    token: SecretReference = Field(
-        default="",
-        json_schema_extra=_SENSITIVE,
-        description="Reference to the token: `keyring:whilly/github`, `env:NAME`.",
-    )
-    auto_close: bool = Field(default=True, description="Close an issue when its task is done.")
-    add_comments: bool = Field(default=True, description="Comment on an issue when its task is done.")
-
-
-class JiraSettings(Section):
-    """Jira; accepted now, used by the Jira adapter of a later version."""
-
-    server_url: str = Field(default="", description="Address of the server.")
-    username: str = Field(default="", description="Name of the account.")
-    token: SecretReference = Field(
-        default="",
-        json_schema_extra=_SENSITIVE,
-        description="Reference to the API token: `keyring:whilly/jira`, `env:NAME`.",
-    )
-    enabled: bool = Field(default=False, description="Close tickets of tasks that are done.")
-    enable_board_sync: bool = Field(default=False, description="Move tickets along the board.")
-    auto_close: bool = Field(default=True, description="Make the transition when a task is done.")
-    add_comments: bool = Field(default=True, description="Comment on a ticket when its task is done.")
-    transition_to: str = Field(default="Done", description="Name of the transition for a task that is done.")
-    status_mapping: Mapping[str, str] = Field(default_factory=dict, description="Whilly's status → Jira's status.")
-
-
-class ProjectBoardSettings(Section):
-    """A GitHub project board; accepted now, used by the board sync of a later version."""
-
-    url: str = Field(default="", description="Address of the board.")
-    enabled: bool = Field(default=True, description="Keep the board in step, if there is one.")
-    default_repo: str = Field(default="", description="`owner/name` of the repository that issues are made in.")
-    status_mapping: Mapping[str, str] = Field(default_factory=dict, description="Whilly's status → the board's column.")
 
 
 class Settings(Section):

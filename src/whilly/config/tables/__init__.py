@@ -1,0 +1,3 @@
+"""Tables of settings."""
+
+from __future__ import annotations
