@@ -95,9 +95,9 @@ class CommandAgent(Agent):
             is_free=about.cost == "free",
             is_priced=about.cost == "tokens",
             reports_limits=about.output != "text",
-            bounds_turns="max_turns" in about.placeholders,
-            bounds_cost="max_cost" in about.placeholders,
-            has_safe_mode="safe" in about.permissions,
+            bounds_turns="max_turns" in about.known,
+            bounds_cost="max_cost" in about.known,
+            has_safe_mode="safe" in about.permissions and "permission" in about.known,
             runs_plugins=about.runs_plugins,
             remedy=about.login or about.install,
         )

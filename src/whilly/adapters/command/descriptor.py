@@ -110,6 +110,12 @@ class AgentDescriptor(BaseModel):
         return find_placeholders(self.command)
 
     @property
+    def known(self) -> frozenset[str]:
+        """The names that the agent gets to know: in its command line, its variables or its files."""
+        pieces = (piece for text in self.files.values() for piece in text)
+        return self.placeholders | find_placeholders((*self.env_set.values(), *pieces))
+
+    @property
     def can_resume(self) -> bool:
         """Whether the command line has a place for the session to go on with."""
         return bool(self.placeholders & {"resume", "session"})

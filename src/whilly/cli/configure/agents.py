@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from whilly.bootstrap import Project, pass_by
+from whilly.cli.configure.abilities import ABILITIES, list_abilities
+from whilly.cli.configure.check_agent import check
 from whilly.cli.context import load_here
 from whilly.cli.exit_codes import ExitCode
 from whilly.cli.render_error import printable
@@ -77,6 +79,9 @@ def agents(ctx: click.Context) -> int:
     return _print(as_json=False) if ctx.invoked_subcommand is None else ExitCode.DONE
 
 
+agents.add_command(check)
+
+
 @agents.command("list")
 @json_option
 def list_(*, as_json: bool) -> int:
@@ -103,7 +108,7 @@ async def _examine_all(project: Project) -> list[AgentReport]:
 def _render(report: AgentReport) -> Iterator[str]:
     yield f"{report.name}: {report.summary}"
     if report.facts is not None:
-        can = [words for words, is_so in _list_abilities(report.facts) if is_so]
+        can = [words for words, is_so in list_abilities(report.facts) if is_so]
         yield f"  {report.facts.label}; {', '.join(can) or 'plain text only'}"
     if report.health.program:
         yield f"  {report.health.program}"
@@ -111,27 +116,6 @@ def _render(report: AgentReport) -> Iterator[str]:
     if problem:
         yield f"  {problem}"
         yield f"  → {report.remedy}"
-
-
-def _list_abilities(facts: AgentFacts) -> list[tuple[str, bool]]:
-    return [
-        ("resumes sessions", facts.can_resume),
-        ("reports tokens", facts.reports_usage),
-        ("reports cost", facts.reports_cost and not facts.is_priced),
-        ("is priced by its tokens", facts.is_priced),
-        ("tells usage limits", facts.reports_limits),
-        ("bounds its turns", facts.bounds_turns),
-        ("bounds its cost", facts.bounds_cost),
-        ("has permission rules", facts.has_safe_mode),
-        ("runs the repository's plugins", facts.runs_plugins),
-    ]
-
-
-ABILITIES = (
-    *("can_resume", "reports_usage", "reports_cost", "is_priced", "reports_limits"),
-    *("bounds_turns", "bounds_cost", "has_safe_mode", "runs_plugins"),
-)
-"""What the listing for programs says of each agent; null where its settings describe none."""
 
 
 def _as_json(report: AgentReport) -> dict[str, object]:

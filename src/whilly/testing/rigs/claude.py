@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, final
 from typing_extensions import override
 
 from whilly.testing.models import script
+from whilly.testing.models.canned import STALL, Answer, limit_usage
 from whilly.testing.rigs.rig import Rig
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
     from pathlib import Path
 
     from whilly.testing.models.script import Turn
@@ -26,6 +28,19 @@ class ClaudeRig(Rig):
     @override
     def settle(self, home: Path, url: str) -> Mapping[str, str]:
         return {"CLAUDE_CONFIG_DIR": str(home / ".claude"), "ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "test-key"}
+
+    @override
+    def subscribe(self, variables: Mapping[str, str]) -> Mapping[str, str]:
+        token = {"CLAUDE_CODE_OAUTH_TOKEN": "test-token"}
+        return {name: value for name, value in variables.items() if name != "ANTHROPIC_API_KEY"} | token
+
+    @override
+    def limit_usage(self, resets_at: datetime) -> Answer:
+        return limit_usage(resets_at)
+
+    @override
+    def stall(self) -> Answer:
+        return STALL
 
     @override
     def write(self, path: str, content: str) -> Turn:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, final
 
 from typing_extensions import override
 
+from whilly.testing.models.canned import Answer
 from whilly.testing.models.script import call
 from whilly.testing.rigs.rig import Rig
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
     from pathlib import Path
 
     from whilly.testing.models.script import Turn
@@ -33,6 +36,8 @@ enabled = false
 """
 """A provider of the user's own: the built-in one speaks over a web socket, and its settings cannot be changed."""
 
+BEGINNING = 'event: response.created\ndata: {"type":"response.created","response":{"id":"resp_1"}}\n\n'
+
 
 @final
 class CodexRig(Rig):
@@ -47,6 +52,19 @@ class CodexRig(Rig):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "config.toml").write_text(CONFIG.format(url=url), encoding="utf-8")
         return {"CODEX_HOME": str(folder), "CODEX_API_KEY": "test-key"}
+
+    @override
+    def subscribe(self, variables: Mapping[str, str]) -> Mapping[str, str]:
+        return variables
+
+    @override
+    def limit_usage(self, resets_at: datetime) -> Answer:
+        error = {"type": "usage_limit_reached", "plan_type": "plus", "resets_at": int(resets_at.timestamp())}
+        return Answer(429, body=json.dumps({"error": {**error, "message": "The usage limit has been reached"}}))
+
+    @override
+    def stall(self) -> Answer:
+        return Answer(headers={"content-type": "text/event-stream"}, body=BEGINNING, stalls=True)
 
     @override
     def write(self, path: str, content: str) -> Turn:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, final
 
 from typing_extensions import override
 
+from whilly.testing.models.canned import Answer
 from whilly.testing.models.script import call
 from whilly.testing.rigs.rig import Rig
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
     from pathlib import Path
 
     from whilly.testing.models.script import Turn
+
+BEGINNING = 'data: {"candidates":[{"content":{"role":"model","parts":[{"text":"I"}]},"index":0}]}\n\n'
 
 
 @final
@@ -26,6 +31,24 @@ class GeminiRig(Rig):
     @override
     def settle(self, home: Path, url: str) -> Mapping[str, str]:
         return {"GEMINI_API_KEY": "test-key", "GOOGLE_GEMINI_BASE_URL": url}
+
+    @override
+    def subscribe(self, variables: Mapping[str, str]) -> Mapping[str, str]:
+        return variables
+
+    @override
+    def limit_usage(self, resets_at: datetime) -> Answer:
+        quota = {
+            "@type": "type.googleapis.com/google.rpc.QuotaFailure",
+            "violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier"}],
+        }
+        words = f"You exceeded your current quota; it is full again at {resets_at:%H:%M}."
+        error = {"code": 429, "message": words, "status": "RESOURCE_EXHAUSTED", "details": [quota]}
+        return Answer(429, body=json.dumps({"error": error}))
+
+    @override
+    def stall(self) -> Answer:
+        return Answer(headers={"content-type": "text/event-stream"}, body=BEGINNING, stalls=True)
 
     @override
     def write(self, path: str, content: str) -> Turn:

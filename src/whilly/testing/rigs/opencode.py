@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING, final
 
 from typing_extensions import override
 
+from whilly.testing.models.canned import Answer
 from whilly.testing.models.script import call
 from whilly.testing.rigs.rig import Rig
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
     from pathlib import Path
 
     from whilly.testing.models.script import Turn
 
 PRICE = {"input": 3, "output": 15}
 """US dollars for a million tokens."""
+
+BEGINNING = 'data: {"id":"1","choices":[{"index":0,"delta":{"role":"assistant","content":"I"}}]}\n\n'
 
 
 @final
@@ -43,6 +47,19 @@ class OpencodeRig(Rig):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "opencode.json").write_text(json.dumps(config), encoding="utf-8")
         return {**folders, "OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_API_KEY": "test-key"}
+
+    @override
+    def subscribe(self, variables: Mapping[str, str]) -> Mapping[str, str]:
+        return variables
+
+    @override
+    def limit_usage(self, resets_at: datetime) -> Answer:
+        error = {"type": "usage_limit_reached", "resets_at": int(resets_at.timestamp()), "message": "limit reached"}
+        return Answer(429, body=json.dumps({"error": error}))
+
+    @override
+    def stall(self) -> Answer:
+        return Answer(headers={"content-type": "text/event-stream"}, body=BEGINNING, stalls=True)
 
     @override
     def write(self, path: str, content: str) -> Turn:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
     from pathlib import Path
 
+    from whilly.testing.models.canned import Answer
     from whilly.testing.models.script import Turn
 
 
@@ -21,6 +23,18 @@ class Rig(Protocol):
 
     def settle(self, home: Path, url: str) -> Mapping[str, str]:
         """Write its configuration into `home`, a user's home; the variables that it needs beside HOME and PATH."""
+        ...
+
+    def subscribe(self, variables: Mapping[str, str]) -> Mapping[str, str]:
+        """The same variables for somebody who pays by subscription, which has usage limits."""
+        ...
+
+    def limit_usage(self, resets_at: datetime) -> Answer:
+        """What its provider answers when a usage limit is reached."""
+        ...
+
+    def stall(self) -> Answer:
+        """The beginning of its provider's answer, after which nothing more comes."""
         ...
 
     def write(self, path: str, content: str) -> Turn:
