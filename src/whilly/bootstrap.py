@@ -239,7 +239,9 @@ class Project:
 
     def _contain(self, name: str, agent: Agent) -> Agent:
         from whilly.adapters.agents import make_agent  # noqa: PLC0415  (asyncio costs time)
-        from whilly.adapters.bubblewrap.agent import SAFE_VARIABLES, ContainedAgent  # noqa: PLC0415  (as above)
+        from whilly.adapters.bubblewrap.agent import SAFE_VARIABLES, ContainedAgent, find_door  # noqa: PLC0415  (as above)
+        from whilly.adapters.command.agent import CommandAgent  # noqa: PLC0415  (as above)
+        from whilly.adapters.command.pricing import merge_prices  # noqa: PLC0415  (as above)
 
         table, passed = self.settings.agents.get(name), self.settings.agent.env_pass
         prices = {model: price.rates() for model, price in self.settings.prices.items()}
@@ -247,7 +249,10 @@ class Project:
         environ = pick(self.loaded.environment, (*SAFE_VARIABLES, *own, *passed))
         inner = make_agent(name, table.changes() if table else {}, environ, passed, prices, is_root=False)
         objects = str(self.contained_tier.places.objects)
-        return ContainedAgent(inner, agent, self.sandbox, objects, self.settings.contained.hosts)
+        door = (
+            find_door(agent, self.loaded.environment, merge_prices(prices)) if isinstance(agent, CommandAgent) else None
+        )
+        return ContainedAgent(inner, agent, self.sandbox, objects, self.settings.contained.hosts, door)
 
     @cached_property
     def agents(self) -> Mapping[str, Agent]:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from whilly.domain.attempt import Outcome
-from whilly.domain.session import Exit, SessionReport
+from whilly.domain.attempt import Outcome, Usage
+from whilly.domain.session import Exit, SessionReport, judge_exit
 from whilly.domain.silence import LOOKS, Look, is_working
 
 if TYPE_CHECKING:
@@ -137,11 +137,21 @@ class _Watch:
 
     def report(self, exit_: Exit) -> SessionReport:
         """What the session came to; a lost or overlong one says nothing reliable of itself."""
-        report = self._reader.report(exit_)
+        report = _meter(self._reader.report(exit_), exit_)
         outcome, reason = _overruled(exit_)
         if outcome is None or (exit_.cause == "lost" and report.outcome is Outcome.COMPLETED):
             return report
         return SessionReport(outcome, reason=reason, usage=report.usage, session=report.session)
+
+
+def _meter(report: SessionReport, exit_: Exit) -> SessionReport:
+    """What a gateway has measured counts, whatever the agent says that it has used."""
+    measured = exit_.usage
+    if measured is None:
+        return report
+    told = report.usage or Usage()
+    cost = told.cost_usd if measured.cost_usd is None else measured.cost_usd
+    return replace(report, usage=replace(measured, cost_usd=cost, turns=told.turns or measured.turns))
 
 
 def _overruled(exit_: Exit) -> tuple[Outcome | None, str]:
@@ -150,6 +160,8 @@ def _overruled(exit_: Exit) -> tuple[Outcome | None, str]:
             return Outcome.TIMED_OUT, "its time was over"
         case "output_limit":
             return Outcome.CRASHED, "it wrote more output than agent.max_output_mb allows"
+        case "over_budget" | "memory" | "disk":
+            return judge_exit(exit_)
         case "lost":
             return Outcome.INTERRUPTED, "its process is gone and left no word"
         case _:

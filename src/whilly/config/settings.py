@@ -8,11 +8,10 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from whilly.config.tables.contained import ContainedSettings
 from whilly.config.tables.fields import (
     SENSITIVE,
-    AbsolutePath,
     Dollars,
-    HostName,
     RepositoryPath,
     Seconds,
     Section,
@@ -175,6 +174,16 @@ class AgentTable(Section):
     env_set_as_root: Mapping[str, str] = Field(
         default_factory=dict, description="Variables that it is given when Whilly is run by root."
     )
+    gateway: Mapping[Literal["api", "url_env", "key_env", "upstream"], str] = Field(
+        default_factory=dict,
+        description=(
+            "How a contained agent reaches its model: the protocol (`anthropic`, `openai`), the variables of the "
+            "address and the key, and the service's address unless the first variable says it."
+        ),
+    )
+    gateway_args: tuple[str, ...] = Field(
+        default=(), description="More arguments for a contained agent; `{gateway}` is the gateway's address."
+    )
     version_args: tuple[str, ...] = Field(
         default=("--version",), description="Arguments that make it say its version, for `whilly doctor`."
     )
@@ -229,32 +238,6 @@ class PriceTable(Section):
     def rates(self) -> dict[str, Decimal]:
         """What is set, and nothing else."""
         return self.model_dump(exclude_none=True)
-
-
-class ContainedSettings(Section):
-    """What contained agents and checks may reach and use; it counts with `agent.isolation = "contained"`."""
-
-    user: str = Field(
-        default="",
-        description=(
-            "Whom they run as when Whilly is run by root; empty is `whilly-agent` if there is one, else `nobody`."
-        ),
-    )
-    read: tuple[AbsolutePath, ...] = Field(
-        default=(), description="More files and directories that they may read, such as tools outside of `/usr`."
-    )
-    hosts: tuple[HostName, ...] = Field(
-        default=(),
-        description="Hosts that agents may reach by a proxy, `name` (port 443) or `name:port`; checks reach none.",
-    )
-    memory_mb: int = Field(
-        default=8192, ge=0, description="Megabytes of memory that one of them may use; 0 is no limit."
-    )
-    processes: int = Field(default=512, ge=0, description="Processes that one of them may have; 0 is no limit.")
-    file_mb: int = Field(default=2048, ge=0, description="Megabytes of one file that they write; 0 is no limit.")
-    disk_mb: int = Field(
-        default=10240, ge=0, description="Megabytes that one of them may add to its checkout; 0 is no limit."
-    )
 
 
 class RepositorySettings(Section):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 
+from whilly.domain.price import Price
 from whilly.domain.secret import Secret
 
 
@@ -28,6 +30,7 @@ class ModelAccess:
         key: the real key.
         token: what the process holds instead; worthless anywhere else.
         budget_usd: what the process may spend; None is no limit.
+        prices: by model, for what is spent.
     """
 
     api: str
@@ -35,6 +38,7 @@ class ModelAccess:
     key: Secret
     token: Secret
     budget_usd: Decimal | None = None
+    prices: Mapping[str, Price] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,14 +98,16 @@ class Exit:
         code: exit code; None when it ended by a signal or without leaving word.
         signal: number of the signal that ended it; None otherwise.
         cause: who ended it: `""` itself, `stopped` (we asked), `time_limit`
-            or `output_limit` (the supervisor), `lost` (no word left).
+            or `output_limit` (the supervisor), `over_budget`, `memory` or `disk` (its sandbox), `lost` (no word left).
         stderr_tail: the last 4,000 characters of its standard error.
+        usage: what a gateway has measured; None when there was none, or nothing went through it.
     """
 
     code: int | None
     signal: int | None = None
     cause: str = ""
     stderr_tail: str = ""
+    usage: Usage | None = None
 
 
 _ENDING_SIGNALS = {1: "SIGHUP", 2: "SIGINT", 15: "SIGTERM"}
@@ -115,6 +117,9 @@ _CAUSES = {
     "stopped": (Outcome.INTERRUPTED, "it was stopped"),
     "time_limit": (Outcome.TIMED_OUT, "its time limit passed"),
     "output_limit": (Outcome.CRASHED, "it wrote more output than it may"),
+    "over_budget": (Outcome.OVER_BUDGET, "the gateway let it spend no more"),
+    "memory": (Outcome.CRASHED, "it used more memory than contained.memory_mb allows"),
+    "disk": (Outcome.CRASHED, "it wrote more than contained.disk_mb allows"),
     "lost": (Outcome.INTERRUPTED, "its process is gone and left no word"),
 }
 

@@ -66,6 +66,8 @@ CHANGES = {
 }
 FOR_ROOT = {"env_set_as_root"}
 """Covered where the agent can be told that it is run by root: test_some_variables_are_for_root_only."""
+FOR_CONTAINED = {"gateway", "gateway_args"}
+"""Covered where the agent is contained: test_the_gateway_has_the_key_and_the_agent_a_token."""
 
 
 @pytest.mark.parametrize("key", CHANGES)
@@ -80,4 +82,4 @@ async def test_the_same_table_gives_the_same_agent(tmp_path: Path) -> None:
 
 def test_the_settings_and_the_descriptions_of_agents_have_the_same_keys() -> None:
     assert {*AgentTable.model_fields} - {"kind"} == {*AgentDescriptor.model_fields} - {"name"}
-    assert {*AgentTable.model_fields} == {*CHANGES} | FOR_ROOT
+    assert {*AgentTable.model_fields} == {*CHANGES} | FOR_ROOT | FOR_CONTAINED

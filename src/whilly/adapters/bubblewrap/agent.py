@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
@@ -12,6 +13,7 @@ from typing_extensions import override
 from whilly.adapters.bubblewrap.order import HOME, MODEL_PORT
 from whilly.domain.confinement import Confinement, ModelAccess
 from whilly.domain.errors import ConfigError
+from whilly.domain.price import Price
 from whilly.domain.secret import Secret
 from whilly.ports.agent import NOTHING_KNOWN, Agent
 from whilly.transport.process.records import STDIN_FILE
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from decimal import Decimal
 
+    from whilly.adapters.command.agent import CommandAgent
     from whilly.domain.session import AgentFacts, AgentHealth, Launch, Prior, SessionRequest
     from whilly.ports.agent import SessionReader
     from whilly.ports.sandbox import Sandbox
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 PRIVATE = f"{HOME}/attempt"
 """The attempt's private directory as the agent sees it."""
 
+GATEWAY = f"http://127.0.0.1:{MODEL_PORT}"
 SAFE_VARIABLES = ("PATH", "LANG", "LANGUAGE", "LC_*", "TZ", "TERM")
 """What a contained agent sees of the environment, besides what the settings name; `PATH` is made anew."""
 
@@ -39,9 +43,10 @@ class ModelDoor:
         api: the protocol that it speaks.
         url_env: the variable that tells it the service's address.
         key_env: the variable that holds its key.
-        path: what its address ends with: `/v1` for some.
         upstream: the real service's address.
         key: the real key.
+        args: more arguments; `{gateway}` in them is the gateway's address.
+        prices: by model.
     """
 
     api: str
@@ -49,7 +54,19 @@ class ModelDoor:
     key_env: str
     upstream: str
     key: Secret
-    path: str = ""
+    args: tuple[str, ...] = ()
+    prices: Mapping[str, Price] = field(default_factory=dict)
+
+
+def find_door(agent: CommandAgent, environ: Mapping[str, str], prices: Mapping[str, Price]) -> ModelDoor | None:
+    """The way of an agent to its model, as its description and the environment have it; None when it needs none."""
+    about = agent.gateway
+    if not about:
+        return None
+    url_env, key_env = about.get("url_env", ""), about.get("key_env", "")
+    upstream = environ.get(url_env) or about.get("upstream", "")
+    key = Secret(environ.get(key_env, ""))
+    return ModelDoor(about.get("api", ""), url_env, key_env, upstream, key, agent.gateway_args, prices)
 
 
 @final
@@ -104,7 +121,8 @@ class ContainedAgent(Agent):
         )
         if self._door is not None:
             access = _open_door(self._door, request.max_cost_usd)
-            launch = replace(launch, env={**launch.env, **_lead(self._door, access)})
+            args = tuple(word.replace("{gateway}", GATEWAY) for word in self._door.args)
+            launch = replace(launch, argv=(*launch.argv, *args), env={**launch.env, **_lead(self._door, access)})
             reach = replace(reach, model=access)
         return self._sandbox.contain(launch, reach)
 
@@ -118,12 +136,12 @@ def _open_door(door: ModelDoor, budget: Decimal | None) -> ModelAccess:
         message = f"there is no key that the gateway could use: {door.key_env} is not set"
         raise ConfigError(message, remedy=f"set {door.key_env}, or agent.isolation = 'open'")
     token = Secret(f"run-{secrets.token_hex(32)}")
-    return ModelAccess(door.api, door.upstream, door.key, token, budget)
+    return ModelAccess(door.api, door.upstream, door.key, token, budget, door.prices)
 
 
 def _lead(door: ModelDoor, access: ModelAccess) -> dict[str, str]:
     return {
-        door.url_env: f"http://127.0.0.1:{MODEL_PORT}{door.path}",
+        door.url_env: GATEWAY,
         door.key_env: access.token.reveal(),
         "NO_PROXY": "127.0.0.1,localhost,::1",
         "no_proxy": "127.0.0.1,localhost,::1",

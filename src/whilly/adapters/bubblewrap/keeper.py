@@ -9,16 +9,21 @@ import signal
 import socket
 import struct
 import time
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, TypeAlias, final
 
+from whilly.adapters.bubblewrap.order import MODEL_PORT
 from whilly.adapters.bubblewrap.watch import measure_memory, measure_room
-from whilly.transport.process.records import CONFINED_FILE, write_record
+from whilly.transport.process.records import CONFINED_FILE, EGRESS_FILE, write_record
 
 if TYPE_CHECKING:
     from whilly.adapters.bubblewrap.order import Order
+    from whilly.adapters.gateway.budget import Budget
 
+Server: TypeAlias = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[None, None, None]]
 _CHUNK = 2**16
 _LOOK_S = 1.0
 _ROOM_S = 5.0
@@ -42,6 +47,8 @@ class Keeper:
         self._channel = channel
         self._pipes = {out: 1, err: 2}
         self._held = 0
+        self._budget: Budget | None = None
+        self._servers: list[asyncio.Server] = []
         self._cause = ""
 
     async def keep(self) -> int:
@@ -63,6 +70,8 @@ class Keeper:
         for task in beside:
             task.cancel()
         await asyncio.gather(*beside, return_exceptions=True)
+        for server in self._servers:
+            server.close()
         self._record()
         return code if code >= 0 else 128 - code
 
@@ -96,6 +105,8 @@ class Keeper:
                 self._held = struct.unpack("3i", content[:12])[0]
         if not data:
             return
+        for port, listener in zip(self._order.ports, listeners, strict=True):
+            self._servers.append(await asyncio.start_server(self._find_server(port), sock=listener))
         self._channel.send(b"g")
         self._channel.close()
 
@@ -130,10 +141,37 @@ class Keeper:
                     self.end("disk")
                 next_at = time.monotonic() + max(_ROOM_S, 20 * (time.monotonic() - began))
 
+    def _find_server(self, port: int) -> Server:
+        """What answers at a port of the sandbox. Its parts cost start-up time, so they are imported when needed."""
+        if port == MODEL_PORT and self._order.gateway is not None:
+            from whilly.adapters.gateway.budget import Budget  # noqa: PLC0415  (as said)
+            from whilly.adapters.gateway.model import ModelGateway  # noqa: PLC0415  (as said)
+
+            access = self._order.gateway.access()
+            self._budget = Budget(access.budget_usd, access.prices)
+            return ModelGateway(access, self._budget, self._record, lambda: self.end("over_budget")).serve
+        from whilly.adapters.gateway.egress import Egress  # noqa: PLC0415  (as said)
+
+        return Egress(self._order.hosts, self._note).serve
+
+    def _note(self, line: str) -> None:
+        """Write down what the proxy has decided."""
+        if self._order.home:
+            with suppress(OSError), Path(self._order.home, EGRESS_FILE).open("a", encoding="utf-8") as file:
+                file.write(line.encode("unicode_escape").decode("ascii") + "\n")
+
     def _record(self) -> None:
-        if self._cause and self._order.home:
-            with suppress(OSError):
-                write_record(str(Path(self._order.home, CONFINED_FILE)), json.dumps({"cause": self._cause}))
+        """Leave word of why it was ended and of what was measured; the latest is the whole truth."""
+        usage = self._budget.usage if self._budget else None
+        if not self._order.home or not (self._cause or usage):
+            return
+        fields: dict[str, object] = {"cause": self._cause} if self._cause else {}
+        if usage is not None:
+            cost = None if usage.cost_usd is None else f"{usage.cost_usd:f}"
+            fields |= {**asdict(usage), "cost_usd": cost}
+        with suppress(OSError):
+            path = str(Path(self._order.home, CONFINED_FILE))
+            write_record(path, json.dumps(fields), is_durable=False)
 
 
 def _collect(pid: int) -> int:

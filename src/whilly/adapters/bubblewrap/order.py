@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
+from decimal import Decimal
 from typing import final
+
+from whilly.domain.confinement import ModelAccess
+from whilly.domain.price import Price
+from whilly.domain.secret import Secret
 
 VARIABLE = "WHILLY_CONFINEMENT"
 HOME = "/home/agent"
@@ -35,6 +40,7 @@ class Gateway:
 
     Attributes:
         budget_usd: decimal, as text; empty is no limit.
+        prices: by model: input, output, cache reads, cache writes, as text; empty is unknown.
     """
 
     api: str
@@ -42,6 +48,34 @@ class Gateway:
     key: str
     token: str
     budget_usd: str = ""
+    prices: dict[str, tuple[str, str, str, str]] = field(default_factory=dict)
+
+    def access(self) -> ModelAccess:
+        """The same in the domain's terms."""
+        budget = Decimal(self.budget_usd) if self.budget_usd else None
+        prices = {
+            model: Price(Decimal(input_), Decimal(output), _rate(read), _rate(write))
+            for model, (input_, output, read, write) in self.prices.items()
+        }
+        return ModelAccess(self.api, self.upstream, Secret(self.key), Secret(self.token), budget, prices)
+
+
+def describe_gateway(model: ModelAccess | None) -> Gateway | None:
+    """A model's access as an order has it."""
+    if model is None:
+        return None
+    budget = "" if model.budget_usd is None else f"{model.budget_usd:f}"
+    prices = {name: _describe_price(price) for name, price in model.prices.items()}
+    return Gateway(model.api, model.upstream, model.key.reveal(), model.token.reveal(), budget, prices)
+
+
+def _rate(text: str) -> Decimal | None:
+    return Decimal(text) if text else None
+
+
+def _describe_price(price: Price) -> tuple[str, str, str, str]:
+    read, write = ("" if rate is None else f"{rate:f}" for rate in (price.cache_read, price.cache_write))
+    return f"{price.input:f}", f"{price.output:f}", read, write
 
 
 @final

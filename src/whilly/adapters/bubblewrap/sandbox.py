@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, final
 from typing_extensions import override
 
 from whilly.adapters.bubblewrap.belongings import find_belongings, is_system
-from whilly.adapters.bubblewrap.order import EGRESS_PORT, HOME, VARIABLE, Gateway, Limits, Order
+from whilly.adapters.bubblewrap.order import EGRESS_PORT, HOME, VARIABLE, Limits, Order, describe_gateway
 from whilly.adapters.bubblewrap.probe import attack_sandbox
 from whilly.adapters.bubblewrap.seccomp import MACHINES
 from whilly.domain.errors import ConfigError
@@ -22,7 +22,7 @@ from whilly.ports.sandbox import Sandbox
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from whilly.domain.confinement import Confinement, ModelAccess, Proof
+    from whilly.domain.confinement import Confinement, Proof
     from whilly.domain.session import Launch
 
 FALLBACK_USER = "nobody"
@@ -74,7 +74,7 @@ class BubblewrapSandbox(Sandbox):
             env=_make_environment(launch.env, [*folders, *_PATH], confinement),
             limits=self._limits,
             hosts=confinement.hosts,
-            gateway=_describe_gateway(confinement.model),
+            gateway=describe_gateway(confinement.model),
             files=dict(launch.files),
         )
         argv = (sys.executable, "-I", "-m", "whilly.adapters.bubblewrap.host", "--", *launch.argv)
@@ -160,10 +160,3 @@ def _make_environment(env: Mapping[str, str], folders: Sequence[str], confinemen
         # Without it, calls to the gateway would go to the proxy, which refuses them.
         made |= dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost,::1")
     return made
-
-
-def _describe_gateway(model: ModelAccess | None) -> Gateway | None:
-    if model is None:
-        return None
-    budget = "" if model.budget_usd is None else f"{model.budget_usd:f}"
-    return Gateway(model.api, model.upstream, model.key.reveal(), model.token.reveal(), budget)

@@ -72,6 +72,13 @@ class AgentDescriptor(BaseModel):
         default_factory=dict, description="Variables that it is given, with `{placeholders}`."
     )
     env_set_as_root: Mapping[str, str] = Field(default_factory=dict, description="The same, only when run by root.")
+    gateway: Mapping[Literal["api", "url_env", "key_env", "upstream"], str] = Field(
+        default_factory=dict,
+        description="How a contained agent reaches its model: see `Door`.",
+    )
+    gateway_args: tuple[str, ...] = Field(
+        default=(), description="More arguments for a contained agent; `{gateway}` is the gateway's address."
+    )
     version_args: tuple[str, ...] = Field(default=("--version",), description="Arguments that make it say its version.")
     login_env: tuple[str, ...] = Field(default=(), description="Variables of which one is enough to be logged in.")
     login_files: tuple[str, ...] = Field(

@@ -7,12 +7,17 @@ import os
 import signal
 import sys
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
+from whilly.domain.attempt import Usage
 from whilly.domain.session import Exit
 from whilly.ports.sessions import SessionState
 from whilly.transport.process import records
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 if sys.platform != "win32":
     import fcntl
@@ -38,6 +43,18 @@ class Spec:
     time_limit_s: float
     grace_s: float
     output_limit: int = 0
+
+
+def read_usage(fields: Mapping[str, Any]) -> Usage | None:
+    """What a gateway has measured, as its record has it."""
+    if "turns" not in fields:
+        return None
+    try:
+        cost = None if fields["cost_usd"] is None else Decimal(str(fields["cost_usd"]))
+        counts = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "turns")
+        return Usage(cost, *(int(fields[name]) for name in counts))
+    except (KeyError, TypeError, ValueError, ArithmeticError):
+        return None
 
 
 @final
@@ -106,12 +123,14 @@ class AttemptHome:
     def exit(self) -> Exit:
         """How it ended; `cause="lost"` when there is no word of it."""
         fields = self._read_json(records.EXIT_FILE)
+        usage = read_usage(self._read_json(records.CONFINED_FILE))
         if not fields:
-            return Exit(code=None, cause="lost", stderr_tail=self._error_tail())
+            return Exit(code=None, cause="lost", stderr_tail=self._error_tail(), usage=usage)
         tail = self._error_tail()
         if failure := self.failure():
             tail += f"{failure[0]}: {os.strerror(failure[1])}"
-        return Exit(fields.get("code"), fields.get("signal"), str(fields.get("cause", "")), tail)
+        cause = str(fields.get("cause", "") or self._read_json(records.CONFINED_FILE).get("cause", ""))
+        return Exit(fields.get("code"), fields.get("signal"), cause, tail, usage)
 
     def bury(self, cause: str) -> bool:
         """Make sure that it is never started (again): False when a supervisor holds the home.

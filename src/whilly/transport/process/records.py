@@ -15,6 +15,8 @@ OUTPUT_FILE = "events.jsonl"
 ERROR_FILE = "stderr.log"
 CONFINED_FILE = "confined.json"
 """What a sandbox's keeper leaves word of: the limit that was passed, what the gateway measured."""
+EGRESS_FILE = "egress.log"
+"""What a sandbox's proxy has let through and denied, one line each."""
 
 SUPERVISOR_VARIABLE = "WHILLY_SUPERVISOR"
 """Set to the home in a supervisor's own environment, and never in an agent's."""
