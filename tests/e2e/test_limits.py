@@ -184,3 +184,29 @@ def test_without_another_agent_the_account_is_waited_for(shop: Workshop) -> None
     assert "for the account's limit: its account is limited" in told
     ended = running.wait(60)
     assert (ended.code, ended.statuses) == (0, {"A": "done", "B": "done"}), ended.err
+
+
+@pytest.mark.parametrize(
+    ("key", "code", "told"),
+    [
+        ("task", 1, "the task's budget of $0.8 is spent → raise run.task_budget_usd, then whilly retry"),
+        ("day", 2, "raise run.day_budget_usd, or go on tomorrow"),
+        ("project", 2, "raise run.project_budget_usd"),
+    ],
+)
+def test_a_task_a_day_and_a_project_have_budgets_of_their_own(shop: Workshop, key: str, code: int, told: str) -> None:
+    shop.settings(f'[agent]\nname = "paid"\nreservation_usd = 0.5\n[run]\nparallel = 1\n{key}_budget_usd = 0.8\n')
+    # Every try costs half a dollar, and its check fails each time in another way.
+    failing = {"id": "A", "description": "$ date +%N > A.txt", "test_steps": ["date +%N; false"]}
+    shop.plan(failing, {"id": "B", "agent": "sh"}, {"id": "C", "dependencies": ["A"]})
+    ended = shop.run("run")
+    assert (ended.code, ended.complete["cost_usd"]) == (code, 1.0), ended.out
+    if key == "task":
+        assert ended.tasks["A"]["reason"] == told
+        assert ended.statuses == {"A": "failed", "B": "done", "C": "blocked"}
+        assert "whilly/A" in " ".join(shop.repository.refs())
+    else:
+        assert (ended.complete["stop"], ended.complete["remedy"]) == ("budget", told)
+        # It is the money of all plans: another one gets none either.
+        shop.plan({"id": "D"}, name="other.json")
+        assert shop.run("run", "other.json").code == 2

@@ -234,9 +234,13 @@ def test_a_missing_login_stops_the_plan_and_says_what_mends_it(
 ) -> None:
     office = open_office(Limits(parallel=2))
     world.scripts["A", 1] = hang
-    world.scripts["B", 1] = lambda _scene: say(Outcome.AUTH_FAILED, "not logged in", cost="0")
+    world.scripts["B", 1] = lambda _scene: replace(say(Outcome.AUTH_FAILED, "not logged in", cost="0"), exit=None)
     office.import_items(item("A"), item("B"), item("C"))
-    office.run()
+    office.begin()
+    office.wait_for_session("A")
+    office.wait_for_session("B")
+    world.sessions.finish(office.records.home("B", 1), Exit(code=0))
+    office.finish()
     assert office.records.state().stop is StopReason.AUTH
     assert office.records.statuses() == {"A": "in_progress", "B": "in_progress", "C": "pending"}
     (ended,) = office.records.attempts("A")

@@ -48,6 +48,7 @@ STORED = (
     event.AttemptStarted,
     event.AttemptEnded,
     event.CancelRequested,
+    event.BudgetSpent,
     event.Deferred,
     event.Released,
 )
@@ -166,7 +167,14 @@ def test_a_ledger_of_a_newer_whilly_is_refused_with_what_to_do(blank: Callable[[
 
 
 def test_stored_names_never_change() -> None:
-    assert sorted(event.type_names) == ["attempt_ended", "attempt_started", "cancel_requested", "deferred", "released"]
+    assert sorted(event.type_names) == [
+        "attempt_ended",
+        "attempt_started",
+        "budget_spent",
+        "cancel_requested",
+        "deferred",
+        "released",
+    ]
     assert (names.APPLICATION, names.APPLICATION_VERSION, names.EXECUTOR) == ("whilly", "1", "solo")
     assert (names.DRIVE_WORKFLOW, names.RUNS_QUEUE, REVISION) == ("drive_run", "runs", "0002")
 
@@ -267,6 +275,7 @@ def test_what_an_older_whilly_stored_can_still_be_read(kind: type[Any]) -> None:
         event.CancelRequested: {"by", "at"},
         event.Released: {"by", "at"},
         event.Deferred: {"account", "at", "until"},
+        event.BudgetSpent: {"at", "reason"},
     }
     required = {each.name for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING}
     assert required == needed[kind]

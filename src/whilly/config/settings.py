@@ -40,6 +40,17 @@ class RunSettings(Section):
         default=Decimal(0),
         description="What a plan may cost in US dollars. At 80 % it warns, at 100 % it stops; 0 is no limit.",
     )
+    task_budget_usd: Dollars = Field(
+        default=Decimal(0),
+        description="What one task may cost over all its tries; at the end of it, it has failed. 0 is no limit.",
+    )
+    day_budget_usd: Dollars = Field(
+        default=Decimal(0),
+        description="What all plans of the repository may cost in a day, by this machine's time; 0 is no limit.",
+    )
+    project_budget_usd: Dollars = Field(
+        default=Decimal(0), description="What all plans of the repository may cost together; 0 is no limit."
+    )
     timeout_s: Seconds = Field(
         default=0, description="Seconds after which a run is ended, work in progress saved; 0 is never."
     )

@@ -17,7 +17,7 @@ from whilly.domain.flow import event as events
 from whilly.domain.flow import plan_run
 from whilly.domain.flow.account import Account, learn
 from whilly.domain.flow.budget import Spend
-from whilly.domain.flow.event import AttemptEnded, AttemptStarted, CancelRequested, Deferred, Released
+from whilly.domain.flow.event import AttemptEnded, AttemptStarted, BudgetSpent, CancelRequested, Deferred, Released
 from whilly.domain.flow.lifecycle import StartAttempt, decide, due
 from whilly.domain.flow.plan_run import Grant, Hold, Limits, PlanRun, StopReason
 from whilly.domain.flow.run import Phase, Run
@@ -186,7 +186,9 @@ class Ledger:
             verdict = self._admit(unit, run, step, offer)
             if isinstance(verdict, Hold):
                 if verdict.stop:
-                    unit.stop(verdict.stop)
+                    unit.stop(verdict.stop, verdict.remedy)
+                if verdict.is_final:
+                    self._apply(unit, run, BudgetSpent(unit.tx.now, f"{verdict.reason} → {verdict.remedy}"))
                 return verdict
             if account.until and account.is_limited(unit.tx.now):
                 # It waits without a slot: what another agent can do goes on meanwhile.
@@ -213,8 +215,11 @@ class Ledger:
         rivals = SLOT_PHASES if run.phase is Phase.WAITING else (Phase.RUNNING,)
         if unit.tx.runs.count(run.plan, *rivals) >= slots:
             return Hold(f"all {slots} slots are taken")
-        spent = unit.tx.attempts.spend(run.plan) if offer.agent else Spend()
-        return plan_run.admit(unit.state, spent, offer.wanted, is_agent=bool(offer.agent))
+        if not offer.agent:
+            return plan_run.admit(unit.state, Spend(), offer.wanted, is_agent=False)
+        spent = unit.tx.attempts.spend(run.plan)
+        others = unit.tx.attempts.purses(run.plan, run.item, unit.state.limits)
+        return plan_run.admit(unit.state, spent, offer.wanted, is_agent=True, others=others)
 
     def _start(self, unit: PlanUnit, run: Run, offer: Offer, reserved: Decimal) -> Claimed:
         event = AttemptStarted(

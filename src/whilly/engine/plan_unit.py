@@ -143,6 +143,9 @@ class PlanUnit:
 
     def watch_budget(self) -> None:
         """Warn once, and stop when the money is gone."""
+        for purse in self.tx.attempts.purses(self.state.plan, None, self.state.limits):
+            if purse.is_exhausted:
+                self.stop(StopReason.BUDGET, purse.remedy)
         cap = self.state.limits.budget
         if cap is None:
             return
@@ -151,7 +154,7 @@ class PlanUnit:
             self.state = replace(self.state, is_warned=True)
             self.note("budget_warning", spent=spent.settled, budget=cap)
         if is_exhausted(cap, spent):
-            self.stop(StopReason.BUDGET, "raise run.budget_usd or --budget")
+            self.stop(StopReason.BUDGET, plan_run.PLAN_REMEDY)
 
     def finish(self) -> Frontier | None:
         """Start what can be started, see whether the plan has come to rest, and store it."""

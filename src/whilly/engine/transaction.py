@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from decimal import Decimal
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import sqlalchemy as sa
 
 from whilly.domain.attempt import AttemptResult, Usage
 from whilly.domain.errors import RuleViolation
 from whilly.domain.flow.account import Account
-from whilly.domain.flow.budget import Spend, is_known, settle
+from whilly.domain.flow.budget import Purse, Spend, is_known, settle
 from whilly.domain.flow.plan_run import PlanPhase, PlanRun
 from whilly.domain.flow.run import Phase, Run
 from whilly.domain.ids import CommitId, ItemId, PlanId, RunId
@@ -25,6 +25,15 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from whilly.domain.flow.event import AttemptStarted
+    from whilly.domain.flow.plan_run import Limits
+
+
+REMEDIES = {
+    "task": "raise run.task_budget_usd, then whilly retry",
+    "day": "raise run.day_budget_usd, or go on tomorrow",
+    "project": "raise run.project_budget_usd",
+}
+"""What lets work go on when a cap is spent."""
 
 
 @final
@@ -241,7 +250,21 @@ class AttemptRows:
 
     def spend(self, plan: PlanId) -> Spend:
         """What the plan has cost."""
-        row = self.connection.execute(statements.SPEND, {"of_plan": plan}).one()
+        return self._sum(statements.SPEND, {"of_plan": plan})
+
+    def purses(self, plan: PlanId, item: ItemId | None, limits: Limits) -> list[Purse]:
+        """The caps beside the plan's own, as far as there are any; that of an item only when one is given."""
+        midnight = self.now.astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+        item_key = {"of_plan": plan, "of_item": item}
+        found: tuple[tuple[Decimal | None, str, sa.Select[Any], Mapping[str, object]], ...] = (
+            (limits.task if item else None, "task", statements.SPEND_OF_ITEM, item_key),
+            (limits.day, "day", statements.SPEND_SINCE, {"of_day": midnight}),
+            (limits.project, "project", statements.SPEND_OF_ALL, {}),
+        )
+        return [Purse(name, cap, self._sum(of, key), REMEDIES[name]) for cap, name, of, key in found if cap is not None]
+
+    def _sum(self, statement: sa.Select[Any], key: Mapping[str, object]) -> Spend:
+        row = self.connection.execute(statement, key).one()
         return Spend(row[0] or Decimal(0), row[1] or Decimal(0))
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from whilly.domain.flow.budget import BELIEVABLE, Spend, grant, is_exhausted, is_worth_a_warning, settle
+from whilly.domain.flow.budget import BELIEVABLE, Purse, Spend, grant, is_exhausted, is_worth_a_warning, settle
 from whilly.domain.flow.plan_run import (
     Grant,
     Hold,
@@ -118,7 +118,22 @@ def test_a_claim_never_waits_for_money_while_nothing_is_under_way() -> None:
 
 def test_a_spent_budget_stops_the_plan() -> None:
     verdict = admit(active(budget=ONE), spent("1"), ONE, is_agent=True)
-    assert verdict == Hold("the budget of $1 is spent", StopReason.BUDGET)
+    assert verdict == Hold("the plan's budget of $1 is spent", StopReason.BUDGET, "raise run.budget_usd or --budget")
+
+
+def test_the_smallest_rest_of_all_budgets_is_reserved() -> None:
+    others = [Purse("day", Decimal(9), spent("8.7")), Purse("project", None, spent("99"))]
+    assert admit(active(budget=ONE), Spend(), ONE, is_agent=True, others=others) == Grant(Decimal("0.3"))
+    reserved = [Purse("day", Decimal(9), spent("8", "1"))]
+    waits = admit(active(), Spend(), ONE, is_agent=True, others=reserved)
+    assert waits == Hold("the rest of the budget is reserved by attempts under way")
+
+
+def test_a_spent_budget_of_one_task_ends_that_task_alone() -> None:
+    task = Purse("task", ONE, spent("1"), "raise it")
+    verdict = admit(active(), spent("1"), ONE, is_agent=True, others=[task])
+    assert verdict == Hold("the task's budget of $1 is spent", remedy="raise it", is_final=True)
+    assert admit(active(), spent("1"), ONE, is_agent=False, others=[task]) == Grant(Decimal(0))
 
 
 def test_agents_may_start_as_often_as_the_limit_says() -> None:

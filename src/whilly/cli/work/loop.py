@@ -95,6 +95,9 @@ def _limits(project: Project, allowance: Allowance) -> Limits:
     return Limits(
         parallel=run.parallel,
         budget=run.budget_usd or None,
+        task=run.task_budget_usd or None,
+        day=run.day_budget_usd or None,
+        project=run.project_budget_usd or None,
         reservation=project.settings.agent.reservation_usd,
         max_iterations=allowance.iterations or 0,
     )

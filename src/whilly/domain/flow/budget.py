@@ -22,6 +22,31 @@ class Spend:
     reserved: Decimal = Decimal(0)
 
 
+@dataclass(frozen=True, slots=True)
+class Purse:
+    """One cap and what counts against it.
+
+    Attributes:
+        name: what the cap is for: `plan`, `task`, `day`, `project`.
+        cap: USD; None is no limit.
+        remedy: what lets work go on when it is spent.
+    """
+
+    name: str
+    cap: Decimal | None
+    spend: Spend
+    remedy: str = ""
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether the money is gone: then nothing new starts from it, and what is running is ended."""
+        return is_exhausted(self.cap, self.spend)
+
+    def grant(self, wanted: Decimal) -> Decimal | None:
+        """What may be reserved for one more attempt, as `grant` says."""
+        return grant(self.cap, self.spend, wanted)
+
+
 def grant(cap: Decimal | None, spend: Spend, wanted: Decimal) -> Decimal | None:
     """What may be reserved for one more attempt: `wanted`, or what is left of the cap.
 

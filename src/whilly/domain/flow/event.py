@@ -57,6 +57,14 @@ class Deferred:
 
 
 @dataclass(frozen=True, slots=True)
+class BudgetSpent:
+    """The money that this one item may cost is gone before it was done."""
+
+    at: datetime
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Released:
     """A person lets a waiting run go on, perhaps with something to tell the agent."""
 
@@ -65,13 +73,14 @@ class Released:
     note: str = ""
 
 
-type_names: dict[str, type[AttemptStarted | AttemptEnded | CancelRequested | Deferred | Released]] = {
+type_names: dict[str, type[AttemptStarted | AttemptEnded | BudgetSpent | CancelRequested | Deferred | Released]] = {
     "attempt_started": AttemptStarted,
     "attempt_ended": AttemptEnded,
     "cancel_requested": CancelRequested,
     "deferred": Deferred,
+    "budget_spent": BudgetSpent,
     "released": Released,
 }
 """Names under which events are stored: compatibility data, never renamed."""
 
-RunEvent = AttemptStarted | AttemptEnded | CancelRequested | Deferred | Released
+RunEvent = AttemptStarted | AttemptEnded | BudgetSpent | CancelRequested | Deferred | Released

@@ -28,7 +28,15 @@ from typing import TYPE_CHECKING, TypeGuard, assert_never
 
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome
 from whilly.domain.flow.account import LEAST_PAUSE
-from whilly.domain.flow.event import AttemptEnded, AttemptStarted, CancelRequested, Deferred, Released, RunEvent
+from whilly.domain.flow.event import (
+    AttemptEnded,
+    AttemptStarted,
+    BudgetSpent,
+    CancelRequested,
+    Deferred,
+    Released,
+    RunEvent,
+)
 from whilly.domain.flow.pipeline import END, Pipeline, Stage
 from whilly.domain.flow.run import Ending, Phase, Run, Wait
 from whilly.domain.work_item import ItemStatus
@@ -91,6 +99,8 @@ def decide(run: Run, event: RunEvent, pipeline: Pipeline) -> Decision:
         case CancelRequested():
             reason = f"cancelled by {event.by}" + (f": {event.reason}" if event.reason else "")
             decision = Decision(_end(run, ItemStatus.SKIPPED, reason))
+        case BudgetSpent():
+            decision = _unaffordable(run, event)
         case Deferred():
             decision = _deferred(run, event)
         case Released():
@@ -130,6 +140,12 @@ def _deferred(run: Run, event: Deferred) -> Decision:
         return _refuse(run, "no attempt is due that could be put off")
     until = max(event.until, event.at + LEAST_PAUSE)
     return Decision(_wait(run, Wait(event.reason, event.at, until, whom=f"agent:{event.account}")))
+
+
+def _unaffordable(run: Run, event: BudgetSpent) -> Decision:
+    if not isinstance(due(run), StartAttempt):
+        return _refuse(run, "no attempt is due that could cost anything")
+    return Decision(_end(run, ItemStatus.FAILED, event.reason))
 
 
 def _released(run: Run, event: Released) -> Decision:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from whilly.domain.flow.budget import Spend, grant, is_exhausted
+from whilly.domain.flow.budget import Purse, Spend
 from whilly.domain.ids import PlanId
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class PlanPhase(StrEnum):
@@ -41,14 +45,25 @@ class Limits:
     Attributes:
         parallel: runs at the same time.
         budget: USD over the plan's whole life; None is no limit.
+        task: the same, for each of its items.
+        day: USD over all plans of the ledger, since midnight by this machine's time.
+        project: USD over all plans of the ledger.
         reservation: USD that one attempt is expected to cost at most, and counts as when nobody knows.
         max_iterations: agent attempts that may be started; 0 is no limit.
     """
 
     parallel: int = 3
     budget: Decimal | None = None
+    task: Decimal | None = None
+    day: Decimal | None = None
+    project: Decimal | None = None
     reservation: Decimal = Decimal(1)
     max_iterations: int = 0
+
+    @property
+    def has_budget(self) -> bool:
+        """Whether anything limits what an attempt may cost."""
+        return any(cap is not None for cap in (self.budget, self.task, self.day, self.project))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +114,22 @@ class Hold:
 
     Attributes:
         stop: the plan has to stop for this reason; None: ask again later.
+        remedy: what mends it.
+        is_final: the item alone may have no attempt any more.
     """
 
     reason: str
     stop: StopReason | None = None
+    remedy: str = ""
+    is_final: bool = False
 
 
-def admit(plan: PlanRun, spend: Spend, wanted: Decimal, *, is_agent: bool) -> Grant | Hold:
+PLAN_REMEDY = "raise run.budget_usd or --budget"
+
+
+def admit(
+    plan: PlanRun, spend: Spend, wanted: Decimal, *, is_agent: bool, others: Sequence[Purse] = ()
+) -> Grant | Hold:
     """Whether one more attempt may start now.
 
     Args:
@@ -113,20 +137,28 @@ def admit(plan: PlanRun, spend: Spend, wanted: Decimal, *, is_agent: bool) -> Gr
         spend: what it has cost so far.
         wanted: USD that the attempt is expected to cost at most; 0 for one that costs nothing.
         is_agent: whether an agent is started; built-in actions cost nothing and need no money.
+        others: caps beside the plan's own that the attempt counts against.
     """
     if not plan.lets_start(is_agent=is_agent):
         return Hold(f"work on the plan has stopped: {plan.stop}" if plan.stop else "nobody works on the plan")
-    return _admit_agent(plan, spend, wanted) if is_agent else Grant(Decimal(0))
+    purses = (Purse("plan", plan.limits.budget, spend, PLAN_REMEDY), *others)
+    return _admit_agent(plan, purses, wanted) if is_agent else Grant(Decimal(0))
 
 
-def _admit_agent(plan: PlanRun, spend: Spend, wanted: Decimal) -> Grant | Hold:
+def _admit_agent(plan: PlanRun, purses: Sequence[Purse], wanted: Decimal) -> Grant | Hold:
     limits = plan.limits
     if limits.max_iterations and plan.iterations >= limits.max_iterations:
         return Hold(f"{plan.iterations} attempts were started, which is the limit", StopReason.ITERATIONS)
-    if is_exhausted(limits.budget, spend):
-        return Hold(f"the budget of ${limits.budget} is spent", StopReason.BUDGET)
-    reserved = grant(limits.budget, spend, wanted) if wanted else Decimal(0)
-    return Hold("the rest of the budget is reserved by attempts under way") if reserved is None else Grant(reserved)
+    empty = next((purse for purse in purses if purse.is_exhausted), None)
+    if empty is not None:
+        of_task = empty.name == "task"
+        reason = f"the {empty.name}'s budget of ${empty.cap} is spent"
+        return Hold(reason, None if of_task else StopReason.BUDGET, empty.remedy, is_final=of_task)
+    grants = [purse.grant(wanted) for purse in purses] if wanted else [wanted]
+    given = [each for each in grants if each is not None]
+    if len(given) < len(grants):
+        return Hold("the rest of the budget is reserved by attempts under way")
+    return Grant(min(given))
 
 
 def activate(plan: PlanRun, limits: Limits, *, base: str, target: str) -> PlanRun:

@@ -231,7 +231,7 @@ class Driver:
             target=position.plan.target,
             agent=position.agent,
             model=self._staff.model_of(position.item.model, position.agent),
-            max_cost_usd=position.reserved if position.plan.limits.budget is not None else None,
+            max_cost_usd=position.reserved if position.plan.limits.has_budget else None,
             spent_usd=position.spent,
             booked=position.booked,
             began_at=position.started_at,
