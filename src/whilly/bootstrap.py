@@ -219,9 +219,9 @@ class Project:
     @property
     def agent_names(self) -> list[str]:
         """The names of all agents that there are by themselves or by the settings."""
-        from whilly.adapters.agents import KINDS  # noqa: PLC0415  (asyncio costs time)
+        from whilly.adapters.agents import KINDS, NAMELESS  # noqa: PLC0415  (asyncio costs time)
 
-        return sorted({*(kind for kind in KINDS if kind != "command"), *self.settings.agents})
+        return sorted({*(kind for kind in KINDS if kind not in NAMELESS), *self.settings.agents})
 
     def make_agent(self, name: str) -> Agent:
         """The agent of this name.

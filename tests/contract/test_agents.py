@@ -46,6 +46,42 @@ def environ(test_environment: Mapping[str, str]) -> dict[str, str]:
     return {"PATH": test_environment["PATH"], SECRET_NAME: SECRET}
 
 
+ACP_PROGRAM = """
+import json, sys
+from pathlib import Path
+
+def send(**fields):
+    print(json.dumps({"jsonrpc": "2.0", **fields}), flush=True)
+
+def update(**fields):
+    send(method="session/update", params={"sessionId": "s-1", "update": fields})
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked.get("method") == "initialize":
+        send(id=asked["id"], result={"protocolVersion": 1})
+    elif asked.get("method") == "session/new":
+        send(id=asked["id"], result={"sessionId": "s-1"})
+    elif asked.get("method") == "session/prompt":
+        prompt = asked["id"]
+        update(sessionUpdate="agent_message_chunk", content={"type": "text", "text": "I write."})
+        options = [{"optionId": "y", "kind": "allow_once"}, {"optionId": "n", "kind": "reject_once"}]
+        call = {"title": "hello.txt"}
+        send(id="q", method="session/request_permission", params={"toolCall": call, "options": options})
+    elif asked.get("id") == "q":
+        assert asked["result"] == {"outcome": {"outcome": "selected", "optionId": "y"}}, asked
+        path = str(Path.cwd() / "hello.txt")
+        send(id="w", method="fs/write_text_file", params={"path": path, "content": "hi"})
+    elif asked.get("id") == "w":
+        assert "error" not in asked, asked
+        update(sessionUpdate="tool_call_update", title="hello.txt", kind="edit", status="completed")
+        for piece in ("Done. <promise>C", "OMPLETE</promise>"):
+            update(sessionUpdate="agent_message_chunk", content={"type": "text", "text": piece})
+        update(sessionUpdate="usage_update", cost={"amount": 0.5})
+        send(id=prompt, result={"stopReason": "end_turn", "usage": {"inputTokens": 3, "outputTokens": 4}})
+"""
+
+
 class TestDemoAgent(AgentContract):
     @pytest.fixture
     def case(self) -> AgentCase:
@@ -72,6 +108,17 @@ class TestCommandAgentWithJsonLines(AgentContract):
         program.write_text(JSONL_PROGRAM, encoding="utf-8")
         argv = [sys.executable, str(program), "{session}"]
         table = {"argv": argv, "output": "jsonl", "cost": "reported"}
+        agent = make_agent("mytool", table, environ)
+        absent = make_agent("mytool", {**table, "program": "no-such-tool"}, environ)
+        return AgentCase(agent, absent, "Say é", "hello.txt", "Say more")
+
+
+class TestAcpAgent(AgentContract):
+    @pytest.fixture
+    def case(self, tmp_path: Path, environ: Mapping[str, str]) -> AgentCase:
+        program = tmp_path / "tool.py"
+        program.write_text(ACP_PROGRAM, encoding="utf-8")
+        table = {"kind": "acp", "argv": [sys.executable, str(program)], "cost": "reported", "install": "get it"}
         agent = make_agent("mytool", table, environ)
         absent = make_agent("mytool", {**table, "program": "no-such-tool"}, environ)
         return AgentCase(agent, absent, "Say é", "hello.txt", "Say more")

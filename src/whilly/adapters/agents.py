@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tomllib
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
@@ -27,7 +28,9 @@ PACKAGED = {kind: f"{kind}/agent.toml" for kind in ("claude", "codex", "gemini",
 
 NO_CHANGES: Mapping[str, Mapping[str, Decimal]] = MappingProxyType({})
 
-KINDS = (*PACKAGED, "command", "demo")
+KINDS = (*PACKAGED, "acp", "command", "demo")
+NAMELESS = frozenset({"acp", "command"})
+"""Kinds that are no agent yet without a command line of the user's."""
 
 
 def make_agent(
@@ -62,6 +65,9 @@ def make_agent(
         return _make_demo(name, changes, environ)
     if kind in PACKAGED:
         descriptor = load_descriptor(Path(str(files("whilly.adapters").joinpath(PACKAGED[kind]))), changes)
+    elif kind == "acp":
+        shared = files("whilly.adapters").joinpath("acp/agent.toml").read_text(encoding="utf-8")
+        descriptor = parse_descriptor(name, {**tomllib.loads(shared), **changes})
     else:
         descriptor = parse_descriptor(name, changes)
     passed = (*descriptor.env_pass, *env_pass)

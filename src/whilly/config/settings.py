@@ -123,7 +123,7 @@ class AgentTable(Section):
     What is not set here is as the agent's own description has it.
     """
 
-    kind: Literal["", "claude", "codex", "gemini", "opencode", "demo", "command"] = Field(
+    kind: Literal["", "claude", "codex", "gemini", "opencode", "acp", "demo", "command"] = Field(
         default="", description="How to drive it; empty is the table's own name, or `command` for any other name."
     )
     program: str = Field(default="", description="Name or path of the program; empty is the agent's usual one.")
@@ -140,6 +140,9 @@ class AgentTable(Section):
             "Patterns of files, seen from the folder of the program (links resolved): the first one that can be run is "
             "started instead of a program that would only start it and stay beside it."
         ),
+    )
+    bridge: Literal["", "acp"] = Field(
+        default="", description="What stands between Whilly and the agent: nothing, or the Agent Client Protocol."
     )
     model: str = Field(
         default="", description="The model when neither the task nor, for the default agent, `agent.model` names one."

@@ -54,6 +54,7 @@ CHANGES = {
     "hygiene_env": (f'{TOOL}hygiene_env = {{A = "1"}}\n', TOOL),
     "trust": (f'{TOOL}hygiene_env = {{A = "1"}}\ntrust = true\n', f'{TOOL}hygiene_env = {{A = "1"}}\n'),
     "runs_plugins": (f"{TOOL}runs_plugins = true\n", TOOL),
+    "bridge": (f'{TOOL}bridge = "acp"\n', TOOL),
     "own_tmp": (f"{TOOL}own_tmp = true\n", TOOL),
     "files": (f'{TOOL}files = {{"{{home}}/a.json" = ["{{id}}", ["{{resume}}"], "!"]}}\n', TOOL),
     "links": (f'{TOOL}links = {{"{{run_home}}/b" = "$HOME/b"}}\n', TOOL),

@@ -8,6 +8,7 @@ import shutil
 import sys
 from datetime import timedelta
 from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
 from string import Template
 from types import MappingProxyType
@@ -94,10 +95,10 @@ class CommandAgent(Agent):
             reports_cost=about.cost != "unknown",
             is_free=about.cost == "free",
             is_priced=about.cost == "tokens",
-            reports_limits=about.output != "text",
+            reports_limits=about.output != "text" and not about.bridge,
             bounds_turns="max_turns" in about.known,
             bounds_cost="max_cost" in about.known,
-            has_safe_mode="safe" in about.permissions and "permission" in about.known,
+            has_safe_mode="safe" in about.permissions and ("permission" in about.known or bool(about.bridge)),
             runs_plugins=about.runs_plugins,
             remedy=about.login or about.install,
         )
@@ -127,7 +128,7 @@ class CommandAgent(Agent):
         values = self._values(request, program)
         # The first argument is the program's name, or {program}: both mean the resolved path.
         argv = (program, *render_argv(about.command[1:], values), *about.extra_args)
-        argv = tuple(argument.replace("\x00", "") for argument in argv)
+        argv = tuple(argument.replace("\x00", "") for argument in (*self._find_bridge(values), *argv))
         if any(len(argument.encode(errors="replace")) > MAX_ARGUMENT for argument in argv):
             message = f"agent {about.name}: an argument is longer than a command line allows"
             raise ConfigError(message, remedy="give it the prompt by {prompt_file} or on standard input")
@@ -195,6 +196,13 @@ class CommandAgent(Agent):
             return True
         # macOS keeps logins in its keychain, which cannot be looked into without asking the user.
         return None if sys.platform == "darwin" else False
+
+    def _find_bridge(self, values: Mapping[str, str]) -> tuple[str, ...]:
+        if not self._descriptor.bridge:
+            return ()
+        program = files(f"whilly.adapters.{self._descriptor.bridge}").joinpath("bridge.py")
+        # -X utf8: the isolated interpreter ignores PYTHONUTF8, and the locale may be C.
+        return (sys.executable, "-I", "-S", "-X", "utf8", str(program), values["permission"])
 
     def _find_links(self, values: Mapping[str, str]) -> dict[str, str]:
         targets = {name: Template(text) for name, text in self._descriptor.links.items()}

@@ -37,6 +37,9 @@ class AgentDescriptor(BaseModel):
             "started instead of a program that would only start it and stay beside it."
         ),
     )
+    bridge: Literal["", "acp"] = Field(
+        default="", description="What stands between Whilly and the agent: nothing, or the Agent Client Protocol."
+    )
     model: str = Field(default="", description="The model when nothing else names one; empty leaves it to the agent.")
     extra_args: tuple[str, ...] = Field(default=(), description="More arguments, as they are, put last.")
     output: Literal["text", "jsonl", "claude", "codex", "gemini", "opencode"] = Field(

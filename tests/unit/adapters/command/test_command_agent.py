@@ -88,7 +88,10 @@ def test_a_path_without_a_program_says_which_command_installs_it() -> None:
         ({"argv": ["x"], "outptu": "text"}, r"unknown key outptu, did you mean output\?"),
         ({"argv": ["x"], "output": "xml"}, r"output: Input should be 'text', 'jsonl'"),
         ({"argv": "x y"}, r"argv"),
-        ({"argv": ["x"], "kind": "codes"}, r"unknown kind 'codes'.*claude, codex, gemini, opencode, command, demo"),
+        (
+            {"argv": ["x"], "kind": "codes"},
+            r"unknown kind 'codes'.*opencode, acp, command, demo",
+        ),
     ],
 )
 def test_settings_that_describe_no_agent_are_an_error_that_says_why(table: dict[str, Any], words: str) -> None:
