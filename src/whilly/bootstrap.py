@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from whilly.engine.planning import Planning
     from whilly.engine.reading import Reading
     from whilly.ports.agent import Agent
+    from whilly.ports.handoffs import Handoffs
     from whilly.ports.repository import Repository
     from whilly.ports.sandbox import Sandbox
     from whilly.ports.sessions import Sessions
@@ -216,6 +217,13 @@ class Project:
 
         return ProcessSessions(str(self.state))
 
+    @cached_property
+    def handoffs(self) -> Handoffs:
+        """Work in people's hands."""
+        from whilly.adapters.handoff.handoffs import FileHandoffs  # noqa: PLC0415  (as above)
+
+        return FileHandoffs(self.state / "handoff", self.clock)
+
     @property
     def agent_names(self) -> list[str]:
         """The names of all agents that there are by themselves or by the settings."""
@@ -270,6 +278,7 @@ class Project:
             repository=tier.repository if tier else self.repository,
             workspace=self.workspace,
             sessions=self.sessions,
+            handoffs=self.handoffs,
             checks=ShellChecks(
                 env=pick(self.loaded.environment, (*PASSED_VARIABLES, *profile.env_pass)) | {"CI": "true"},
                 state=str(self.state),
@@ -296,13 +305,14 @@ class Project:
         return Engine(ledger, self.reading, driver, dispatch, self.clock), ledger
 
     def _staff(self) -> Staff:
+        from whilly.application.hand_over import hand_over  # noqa: PLC0415  (as above)
         from whilly.application.integrate_change import integrate_change  # noqa: PLC0415  (as above)
         from whilly.application.run_session import run_session  # noqa: PLC0415  (as above)
         from whilly.application.verify_change import verify_change  # noqa: PLC0415  (as above)
         from whilly.engine.driving.driver import Staff  # noqa: PLC0415  (as above)
 
         return Staff(
-            handlers={"": run_session, "verify": verify_change, "integrate": integrate_change},
+            handlers={"": run_session, "handoff": hand_over, "verify": verify_change, "integrate": integrate_change},
             default_agent=self.settings.agent.name or "claude",
             substitutes=self.settings.agent.substitutes,
             default_model=self.settings.agent.model,
@@ -373,6 +383,7 @@ def rules(settings: Settings) -> Rules:
         grace=timedelta(seconds=agent.grace_s),
         max_turns=agent.max_turns,
         output=agent.max_output_mb * MEBIBYTE,
+        handoff=_seconds(settings.handoff.timeout_s),
     )
     return Rules(
         profile=Profile(

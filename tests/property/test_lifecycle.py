@@ -15,8 +15,26 @@ from typing_extensions import override
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome
 from whilly.domain.claims import overlaps
 from whilly.domain.flow.budget import Spend, is_exhausted, settle
-from whilly.domain.flow.event import AttemptEnded, AttemptStarted, CancelRequested, Released, RunEvent
-from whilly.domain.flow.lifecycle import BACKOFF, MAX_INTERRUPTIONS, CloseRun, Decision, StartAttempt, decide, due
+from whilly.domain.flow.event import (
+    AttemptEnded,
+    AttemptHandedOver,
+    AttemptStarted,
+    CancelRequested,
+    Released,
+    RunEvent,
+    StopRequested,
+    Told,
+)
+from whilly.domain.flow.lifecycle import (
+    BACKOFF,
+    MAX_INTERRUPTIONS,
+    MAX_NOTES,
+    CloseRun,
+    Decision,
+    StartAttempt,
+    decide,
+    due,
+)
 from whilly.domain.flow.pipeline import END, Pipeline, Route, Stage
 from whilly.domain.flow.plan_run import Grant, Limits, PlanPhase, PlanRun, StopReason, activate, admit, stop
 from whilly.domain.flow.run import Phase, Run
@@ -28,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
-BY_A_PERSON = {Outcome.LIMITED, Outcome.ASKED, Outcome.AUTH_FAILED}
+BY_A_PERSON = {Outcome.LIMITED, Outcome.ASKED, Outcome.AUTH_FAILED, Outcome.BLOCKED, Outcome.PARTIAL}
 """Outcomes that may come for ever, because somebody has to mend something each time."""
 FINGERPRINTS = st.sampled_from(["", "", "a", "b", "c"])
 
@@ -120,17 +138,44 @@ class RunsOfAnyLife(RuleBasedStateMachine):
     @rule(behind=st.sampled_from([0, 0, 0, 0, 1, -1]), result=results())
     def end(self, behind: int, result: AttemptResult) -> None:
         number = self.run.attempt - behind
-        is_current = self.run.phase is Phase.RUNNING and behind == 0
+        is_current, was_stopped = self.run.has_attempt and behind == 0, bool(self.run.stop)
         decision = self.tell(AttemptEnded(number, result, NOON))
         assert (decision.refusal == "") == is_current
         if is_current:
             assert number not in self.outcomes
             self.outcomes[number] = result.outcome
-            self.free += result.is_deliberate or result.outcome in BY_A_PERSON
+            self.free += was_stopped or result.is_deliberate or result.outcome in BY_A_PERSON
+            assert self.run.stop == ""
+            if was_stopped and result.outcome is not Outcome.COMPLETED:
+                assert self.run.wait is None or self.run.wait.whom == "person"
+
+    @rule(behind=st.sampled_from([0, 0, 1]), reason=st.sampled_from(["handed over", "spoiled"]))
+    def hand_over(self, behind: int, reason: str) -> None:
+        is_current, since = self.run.has_attempt and behind == 0, self.run.wait.since if self.run.wait else None
+        decision = self.tell(AttemptHandedOver(self.run.attempt - behind, NOON, "person", reason))
+        assert (decision.refusal == "") == is_current
+        if is_current:
+            assert self.run.has_attempt
+            assert self.run.wait is not None
+            assert since in {None, self.run.wait.since}
+
+    @rule()
+    def stop(self) -> None:
+        could_be = self.run.has_attempt
+        assert (self.tell(StopRequested("ada", NOON)).refusal == "") == could_be
+        assert bool(self.run.stop) == self.run.has_attempt or not could_be
+
+    @rule()
+    def say(self) -> None:
+        before = self.run
+        if not self.tell(Told("ada", NOON, "use tabs")).refusal:
+            assert self.run.notes[-1] == "ada says: use tabs"
+            assert len(self.run.notes) <= MAX_NOTES
+            assert (self.run.phase, self.run.wait, due(self.run)) == (before.phase, before.wait, due(before))
 
     @rule(note=st.sampled_from(["", "go on"]))
     def release(self, note: str) -> None:
-        was_waiting = self.run.phase is Phase.WAITING
+        was_waiting = self.run.phase is Phase.WAITING and not self.run.has_attempt
         assert (self.tell(Released("ada", NOON, note)).refusal == "") == was_waiting
 
     @precondition(lambda self: self.run.attempt > 3)
@@ -249,6 +294,9 @@ class WholePlans(RuleBasedStateMachine):
     def open_runs(self, *phases: Phase) -> list[Run]:
         return [run for run in self.runs.values() if run.phase in phases]
 
+    def under_way(self) -> list[Run]:
+        return [run for run in self.runs.values() if run.has_attempt]
+
     def store(self, run: Run) -> None:
         self.runs[run.item] = run
         if run.ending:
@@ -301,13 +349,19 @@ class WholePlans(RuleBasedStateMachine):
             self.claim(data.draw(st.sampled_from(able)))
 
     @precondition(lambda self: self.open_runs(Phase.RUNNING))
+    @rule(data=st.data())
+    def hand_an_attempt_over(self, data: st.DataObject) -> None:
+        run = data.draw(st.sampled_from(self.open_runs(Phase.RUNNING)))
+        self.store(decide(run, AttemptHandedOver(run.attempt, self.now, "person", "handed over"), self.pipeline).run)
+
+    @precondition(lambda self: self.under_way())
     @rule(
         data=st.data(),
         result=results(),
         cost=st.sampled_from([None, Decimal(0), Decimal("0.3"), RESERVATION, Decimal(-1), Decimal("NaN")]),
     )
     def end_an_attempt(self, data: st.DataObject, result: AttemptResult, cost: Decimal | None) -> None:
-        self.finish(data.draw(st.sampled_from(self.open_runs(Phase.RUNNING))), result, cost)
+        self.finish(data.draw(st.sampled_from(self.under_way())), result, cost)
 
     @precondition(lambda self: self.superseded)
     @rule(data=st.data(), cost=st.sampled_from([None, Decimal(0), RESERVATION]))
@@ -346,7 +400,7 @@ class WholePlans(RuleBasedStateMachine):
             return
         bound = len(self.items) * (most_attempts(self.pipeline) + 1)
         for _ in range(bound):
-            for run in self.open_runs(Phase.RUNNING):
+            for run in self.under_way():
                 self.finish(run, AttemptResult(Outcome.COMPLETED), Decimal(0))
             for attempt in self.superseded:
                 self.pay(attempt, Decimal(0))

@@ -15,6 +15,7 @@ from whilly.adapters.command.descriptor import load_descriptor, parse_descriptor
 from whilly.adapters.command.environment import PASSED, pick_environment
 from whilly.adapters.command.pricing import merge_prices
 from whilly.adapters.demo.agent import DemoAgent
+from whilly.adapters.handoff.agent import HandoffAgent
 from whilly.domain.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ PACKAGED = {kind: f"{kind}/agent.toml" for kind in ("claude", "codex", "gemini",
 
 NO_CHANGES: Mapping[str, Mapping[str, Decimal]] = MappingProxyType({})
 
-KINDS = (*PACKAGED, "acp", "command", "demo")
+KINDS = (*PACKAGED, "acp", "command", "demo", "handoff")
 NAMELESS = frozenset({"acp", "command"})
 """Kinds that are no agent yet without a command line of the user's."""
 
@@ -61,6 +62,8 @@ def make_agent(
     if kind not in KINDS:
         message = f"agents.{name}: unknown kind {kind!r}"
         raise ConfigError(message, remedy=f"known: {', '.join(KINDS)}")
+    if kind == "handoff":
+        return _make_person(name, changes)
     if kind == "demo":
         return _make_demo(name, changes, environ)
     if kind in PACKAGED:
@@ -75,6 +78,13 @@ def make_agent(
         is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     priced = merge_prices(prices) if descriptor.cost == "tokens" else {}
     return CommandAgent(descriptor.model_copy(update={"env_pass": passed}), environ, priced, is_root=is_root)
+
+
+def _make_person(name: str, table: Mapping[str, object]) -> HandoffAgent:
+    if table:
+        message = f"agents.{name}: {', '.join(sorted(table))} means nothing to a person"
+        raise ConfigError(message, remedy="it has one key, kind; handoff.timeout_s says how long they may take")
+    return HandoffAgent(name)
 
 
 def _make_demo(name: str, table: Mapping[str, object], environ: Mapping[str, str]) -> DemoAgent:

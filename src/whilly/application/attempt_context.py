@@ -11,6 +11,7 @@ from whilly.ports.agent import Agent
 from whilly.ports.checkpoint import Checkpoint
 from whilly.ports.checks import Checks
 from whilly.ports.clock import Clock
+from whilly.ports.handoffs import Handoffs
 from whilly.ports.repository import Repository
 from whilly.ports.sessions import Sessions
 from whilly.ports.workspace import Workspace
@@ -28,6 +29,7 @@ class Ports:
     repository: Repository
     workspace: Workspace
     sessions: Sessions
+    handoffs: Handoffs
     checks: Checks
     agents: Mapping[str, Agent]
     clock: Clock

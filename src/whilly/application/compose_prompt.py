@@ -53,5 +53,6 @@ def compose_prompt(brief: Brief, render: Callable[[str, Mapping[str, object]], s
             "target": brief.target,
             "marker": COMPLETION_MARKER,
             "instructions": instructions,
+            "notes": [clean(note) for note in brief.run.notes],
         },
     )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from whilly.domain.ids import CommitId
     from whilly.ports.agent import Agent
 
-_UNSPENT = Usage(cost_usd=Decimal(0))
+UNSPENT = Usage(cost_usd=Decimal(0))
 _SESSIONS = uuid.UUID("5a7f0f4e-6b1c-5d53-9d2e-8f5e7c1a9b10")
 
 
@@ -33,7 +33,7 @@ async def run_session(brief: Brief, context: AttemptContext) -> AttemptResult:
     sessions = context.ports.sessions
     if await sessions.find(brief.home) is SessionState.ABSENT:
         if halt := context.line.halt():
-            return AttemptResult(halt.outcome, halt.reason, usage=_UNSPENT, is_deliberate=True)
+            return AttemptResult(halt.outcome, halt.reason, usage=UNSPENT, is_deliberate=True)
         failed = await _start(brief, context, agent)
         if failed:
             return failed
@@ -43,13 +43,13 @@ async def run_session(brief: Brief, context: AttemptContext) -> AttemptResult:
         # This attempt is over, so its agent must not work beside that of the next one.
         await sessions.stop(brief.home, at_once=True)
         raise
-    result = await _conclude(brief, context, _with_session(report, brief, agent))
+    result = await conclude(brief, context, _with_session(report, brief, agent))
     if halt:
         result = replace(result, outcome=halt.outcome, reason=halt.reason, is_deliberate=True)
     return result
 
 
-async def _conclude(brief: Brief, context: AttemptContext, report: SessionReport) -> AttemptResult:
+async def conclude(brief: Brief, context: AttemptContext, report: SessionReport) -> AttemptResult:
     """Make safe what the session left, and judge it."""
     context.ports.checkpoint("save:before")
     try:
@@ -68,15 +68,8 @@ async def _conclude(brief: Brief, context: AttemptContext, report: SessionReport
 async def _start(brief: Brief, context: AttemptContext, agent: Agent) -> AttemptResult | None:
     """Make the workspace ready and start the process; an attempt's result only when that cannot be done."""
     ports = context.ports
-    if not brief.base:
-        reason = f"branch {brief.target} has no commit that could be found to start from"
-        return AttemptResult(Outcome.UNAVAILABLE, reason, usage=_UNSPENT)
     try:
-        ports.checkpoint("open:before")
-        workspace = await ports.workspace.open(brief.run.id, brief.branch, brief.base)
-        if brief.stage.prompt == "resolve":
-            await ports.workspace.bring_in(brief.run.id, brief.base)
-        ports.checkpoint("open:after")
+        workspace = await open_workspace(brief, context)
         request = SessionRequest(
             attempt=brief.attempt,
             prompt=compose_prompt(brief, context.render),
@@ -102,9 +95,31 @@ async def _start(brief: Brief, context: AttemptContext, agent: Agent) -> Attempt
     except (PortError, ConfigError) as error:
         # A process that is on its way nevertheless must not work beside that of the next attempt.
         await ports.sessions.stop(brief.home, at_once=True)
-        outcome = Outcome.UNAVAILABLE if isinstance(error, Unavailable) else Outcome.CRASHED
-        return AttemptResult(outcome, str(error), usage=_UNSPENT)
+        return explain_failure(error)
     return None
+
+
+async def open_workspace(brief: Brief, context: AttemptContext) -> str:
+    """The path of the run's workspace, ready for this attempt.
+
+    Raises:
+        PortError: it cannot be had.
+    """
+    if not brief.base:
+        message = f"branch {brief.target} has no commit that could be found to start from"
+        raise Unavailable(message)
+    context.ports.checkpoint("open:before")
+    workspace = await context.ports.workspace.open(brief.run.id, brief.branch, brief.base)
+    if brief.stage.prompt == "resolve":
+        await context.ports.workspace.bring_in(brief.run.id, brief.base)
+    context.ports.checkpoint("open:after")
+    return workspace
+
+
+def explain_failure(error: PortError | ConfigError) -> AttemptResult:
+    """The result of an attempt that could not begin."""
+    outcome = Outcome.UNAVAILABLE if isinstance(error, Unavailable) else Outcome.CRASHED
+    return AttemptResult(outcome, str(error), usage=UNSPENT)
 
 
 def _resumed(brief: Brief, agent: Agent) -> SessionId | None:

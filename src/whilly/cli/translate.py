@@ -19,14 +19,20 @@ DROPPED: Mapping[str, str] = {
 }
 """Flags of the predecessor that are accepted and dropped → what to say about it."""
 _RUN_FLAGS = frozenset({"--all", "--resume", "--headless", "--timeout", "--agent", *DROPPED})
-COMMAND_FLAGS: Mapping[str, str] = {"--doctor": "doctor", "--config": "config", "--reset": "reset"}
+COMMAND_FLAGS: Mapping[str, str] = {
+    "--doctor": "doctor",
+    "--config": "config",
+    "--reset": "reset",
+    "--handoff-list": "handoff list",
+    "--handoff-show": "handoff show",
+    "--handoff-complete": "handoff complete",
+}
 """Flags of the predecessor that are commands now."""
 
 _FROM_TRACKER = (
     "Write the tasks into a plan file and start it with `whilly run PLAN`; trackers come in a later version."
 )
 _BOARDS = "Boards and tickets come in a later version; `whilly status` and `whilly report` show where tasks stand."
-_HANDOFF = "Hand-off by files comes in a later version; `whilly agents` lists the agents there are."
 _PRD = (
     "Write the tasks into a plan file (`whilly init --sample` writes an example) and start it with `whilly run PLAN`."
 )
@@ -53,9 +59,6 @@ GONE: Mapping[str, str] = {
     "--sync-status": _BOARDS,
     "--sync-todo": _BOARDS,
     "--watch-project": _BOARDS,
-    "--handoff-list": _HANDOFF,
-    "--handoff-show": _HANDOFF,
-    "--handoff-complete": _HANDOFF,
     "--pr-on-done": "Pull requests come in a later version; finished tasks are integrated into a branch.",
     "--draft": "Pull requests come in a later version; finished tasks are integrated into a branch.",
     "--decision-gate": "It comes in a later version.",
@@ -109,7 +112,7 @@ def translate(argv: Sequence[str], commands: Collection[str]) -> Translated | Re
     if flag is None:
         return Translated((*before, "run", *kept), notes)
     others = tuple(part for part in kept if part != flag)
-    return Translated((*before, COMMAND_FLAGS[flag], *_complete(flag, others)), notes)
+    return Translated((*before, *COMMAND_FLAGS[flag].split(), *_complete(flag, others)), notes)
 
 
 def _skip_global(argv: Sequence[str]) -> int:

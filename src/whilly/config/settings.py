@@ -123,7 +123,7 @@ class AgentTable(Section):
     What is not set here is as the agent's own description has it.
     """
 
-    kind: Literal["", "claude", "codex", "gemini", "opencode", "acp", "demo", "command"] = Field(
+    kind: Literal["", "claude", "codex", "gemini", "opencode", "acp", "demo", "command", "handoff"] = Field(
         default="", description="How to drive it; empty is the table's own name, or `command` for any other name."
     )
     program: str = Field(default="", description="Name or path of the program; empty is the agent's usual one.")
@@ -254,6 +254,14 @@ class PriceTable(Section):
         return self.model_dump(exclude_none=True)
 
 
+class HandoffSettings(Section):
+    """Work that is handed to people, by the agent `handoff`."""
+
+    timeout_s: Seconds = Field(
+        default=0, description="Seconds after which work that nobody gave back is taken back; 0 is never."
+    )
+
+
 class RepositorySettings(Section):
     """Where work starts and where it goes."""
 
@@ -347,6 +355,7 @@ class Settings(Section):
         description="Prices by model, for agents that report tokens and no cost; see the table of one model.",
     )
     contained: ContainedSettings = ContainedSettings()
+    handoff: HandoffSettings = HandoffSettings()
     repository: RepositorySettings = RepositorySettings()
     profile: ProfileSettings = ProfileSettings()
     storage: StorageSettings = StorageSettings()

@@ -27,6 +27,9 @@ class Outcome(StrEnum):
     ASKED = "asked"
     CONFLICT = "conflict"
     REJECTED = "rejected"
+    BLOCKED = "blocked"
+    PARTIAL = "partial"
+    GIVEN_UP = "given_up"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +101,7 @@ class AttemptResult:
         session: the conversation that can be resumed, if there is one.
         commit: the commit that holds the work so far: the attempt's own, or the merged one after integration.
         retry_at: when a limit resets, or the earliest time that a retry makes sense.
+        whom: who must act, when it waits for somebody; empty is anybody.
         outside_claims: changed paths outside the item's `key_files`.
         is_deliberate: Whilly itself ended the attempt (a stop, the end of the run's time): it counts for nothing.
     """
@@ -111,3 +115,4 @@ class AttemptResult:
     retry_at: datetime | None = None
     outside_claims: tuple[str, ...] = field(default=())
     is_deliberate: bool = False
+    whom: str = ""

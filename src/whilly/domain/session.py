@@ -202,6 +202,7 @@ class AgentFacts:
         bounds_cost: whether it keeps a limit of cost by itself.
         has_safe_mode: whether it can be run with permission rules of its own.
         runs_plugins: whether code that the repository has for it runs, whatever it is told.
+        is_person: it is no program: the work is handed over, and takes no slot.
     """
 
     name: str
@@ -216,6 +217,7 @@ class AgentFacts:
     bounds_cost: bool = False
     has_safe_mode: bool = False
     runs_plugins: bool = False
+    is_person: bool = False
     remedy: str = ""
 
 

@@ -119,6 +119,8 @@ class Engine:
             self._driver.control.stop(plan, glance.stop)
         for run in glance.ended:
             self._driver.control.end(run)
+        for stopped in glance.stopped:
+            self._driver.control.stop_attempt(stopped.id, stopped.attempt, stopped.stop)
         self._ledger.refresh(plan, glance.version)
         return glance.phase is PlanPhase.IDLE
 

@@ -17,7 +17,17 @@ from whilly.domain.flow import event as events
 from whilly.domain.flow import plan_run
 from whilly.domain.flow.account import Account, learn
 from whilly.domain.flow.budget import Spend
-from whilly.domain.flow.event import AttemptEnded, AttemptStarted, BudgetSpent, CancelRequested, Deferred, Released
+from whilly.domain.flow.event import (
+    AttemptEnded,
+    AttemptHandedOver,
+    AttemptStarted,
+    BudgetSpent,
+    CancelRequested,
+    Deferred,
+    Released,
+    StopRequested,
+    Told,
+)
 from whilly.domain.flow.lifecycle import StartAttempt, decide, due
 from whilly.domain.flow.plan_run import Grant, Hold, Limits, PlanRun, StopReason
 from whilly.domain.flow.run import Phase, Run
@@ -37,6 +47,10 @@ if TYPE_CHECKING:
     from whilly.domain.schedule import Frontier
     from whilly.ports.checkpoint import Checkpoint
     from whilly.ports.clock import Clock
+
+
+Spoken = AttemptHandedOver | CancelRequested | Released | StopRequested | Told
+"""What people say about a run, and what is handed to them."""
 
 
 class Enqueue(Protocol):
@@ -272,9 +286,9 @@ class Ledger:
             unit.move(run, decision.run)
         return decision.run
 
-    def tell(self, unit: PlanUnit, run: Run, event: CancelRequested | Released) -> str:
-        """Record what a person says about a run, within a change to its plan; empty, or why that cannot be."""
-        if isinstance(event, CancelRequested) and unit.tx.attempts.has_candidate(run):
+    def tell(self, unit: PlanUnit, run: Run, event: Spoken) -> str:
+        """Record what a person says or has, within a change to the run's plan; empty, or why that cannot be."""
+        if isinstance(event, CancelRequested | StopRequested) and unit.tx.attempts.has_candidate(run):
             return f"{run.item} is being integrated; `whilly run` brings that to its end if nobody does"
         decision = decide(run, event, self._pipelines[run.pipeline])
         if not decision.refusal:

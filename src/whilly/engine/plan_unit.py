@@ -175,9 +175,12 @@ class PlanUnit:
         for item in self.frontier.start(free) if free > 0 else []:
             number = self.tx.runs.count_of(plan, item) + 1
             pipeline = self._sources.pipeline
-            said = self.tx.items.reason(plan, item) if number > 1 else ""
-            evidence = Evidence(summary=said) if said else None
-            run = Run(run_id(plan, item, number), plan, item, pipeline.name, pipeline.first, evidence=evidence)
+            said = self.tx.items.reason(plan, item)
+            # To somebody who begins, it is a word on the way; to somebody who tries again, what to do differently.
+            evidence = Evidence(summary=said) if said and number > 1 else None
+            notes = () if evidence else tuple(said.splitlines())
+            name = run_id(plan, item, number)
+            run = Run(name, plan, item, pipeline.name, pipeline.first, evidence=evidence, notes=notes)
             self.tx.runs.add(run)
             self.note("run_created", run=run)
             self.drive(run)
@@ -192,4 +195,4 @@ class PlanUnit:
             return self.tx.runs.count(plan, Phase.RUNNING) == 0
         if self.tx.runs.count(plan, *SLOT_PHASES):
             return False
-        return not any(run.wait and run.wait.until for run in self.tx.runs.open(plan))
+        return not any(run.wait and (run.wait.until or run.wait.is_handed_over) for run in self.tx.runs.open(plan))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
-from whilly.domain.flow.event import CancelRequested, Released
+from whilly.domain.flow.event import CancelRequested, Released, StopRequested, Told
 from whilly.domain.flow.lifecycle import decide
 from whilly.domain.ids import ItemId
 from whilly.domain.work_item import ItemStatus
@@ -74,6 +74,30 @@ class Planning:
             unit.note("retry_requested", item=item, by=by, note=note)
             unit.forget_frontier()
             self._unblock(unit)
+            return ""
+
+    def stop_attempt(self, plan: PlanId, item: ItemId, by: str, reason: str = "") -> str:
+        """End what is being done for an item; it then waits for a person. Empty, or why that cannot be."""
+        with self._ledger.unit("stop_attempt", plan) as unit:
+            run = unit.tx.runs.find_current(plan, item)
+            if run is None or run.is_ended:
+                return f"nothing is being done for {item}"
+            return self._ledger.tell(unit, run, StopRequested(by, unit.tx.now, reason))
+
+    def say(self, plan: PlanId, item: ItemId, by: str, note: str) -> str:
+        """Tell whoever works on an item next; empty, or why that cannot be."""
+        with self._ledger.unit("tell", plan) as unit:
+            status = dict(unit.tx.items.statuses(plan)).get(item)
+            run = unit.tx.runs.find_current(plan, item)
+            if status is None:
+                return f"there is no {item} in the plan"
+            if run is not None and not run.is_ended:
+                return self._ledger.tell(unit, run, Told(by, unit.tx.now, note))
+            if status is not ItemStatus.PENDING:
+                return f"{item} is {status}: nobody will work on it"
+            said = unit.tx.items.reason(plan, item)
+            unit.tx.items.set(plan, [(item, status, f"{said}\n{by} says: {note}".lstrip())])
+            unit.note("item_told", item=item, by=by, note=note)
             return ""
 
     def reset(self, plan: PlanId) -> int:

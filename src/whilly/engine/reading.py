@@ -45,6 +45,7 @@ class Position:
         spent: USD, by all earlier attempts of the run.
         booked: what the earlier attempts in the run's session used.
         candidate: what the attempt under way was about to make the target's head.
+        source: the plan's file.
     """
 
     run: Run
@@ -59,6 +60,7 @@ class Position:
     booked: Usage = field(default_factory=Usage)
     candidate: CommitId | None = None
     instructions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    source: str = ""
 
     def under_way(self, run: Run, event: AttemptStarted, plan: PlanRun) -> Position:
         """The same run, with this attempt under way."""
@@ -97,12 +99,14 @@ class Glance:
 
     Attributes:
         ended: of the runs that were asked about, those that have ended.
+        stopped: and those whose attempt a person wants to end.
     """
 
     phase: PlanPhase
     stop: StopReason | None
     version: int
     ended: tuple[RunId, ...]
+    stopped: tuple[Run, ...] = ()
 
 
 @final
@@ -175,6 +179,7 @@ class Reading:
                 booked=self._booked(tx, run),
                 candidate=current.candidate if current else None,
                 instructions=plan.instructions,
+                source=plan.source,
             )
 
     def stage(self, run: Run) -> Stage:
@@ -241,8 +246,10 @@ class Reading:
             row = tx.execute(statements.STANDING, {"of_plan": plan}).one()
             gone = tx.scalars(statements.ENDED, {"of_runs": list(driven)}) if driven else ()
             ended = tuple(RunId(name) for name in gone)
+            texts = tx.scalars(statements.STOPPED, {"of_runs": list(driven)}) if driven else ()
+            stopped = tuple(run for text in texts if (run := codec.load(Run, text)).stop)
         state = codec.load(PlanRun, row.state)
-        return Glance(state.phase, state.stop, row.version, ended)
+        return Glance(state.phase, state.stop, row.version, ended, stopped)
 
     def unclosed(self, plan: PlanId) -> set[RunId]:
         """Runs that have ended and whose workspace was not put away yet."""

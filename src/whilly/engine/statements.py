@@ -66,6 +66,10 @@ STANDING = sa.select(plans.c.state, plans.c.version).where(_THE_PLAN)
 ENDED = sa.select(runs.c.id).where(
     runs.c.id.in_(sa.bindparam("of_runs", expanding=True)) & (runs.c.phase == Phase.ENDED)
 )
+STOPPED = sa.select(runs.c.state).where(
+    runs.c.id.in_(sa.bindparam("of_runs", expanding=True)) & runs.c.state.like('%"stop":"stopped by %')
+)
+"""A few too many are no harm: whoever reads them looks again."""
 UNCLOSED = sa.select(runs.c.id).where(_IS_OPEN & (runs.c.phase == Phase.ENDED))
 ACCOUNTS = sa.select(accounts).where(accounts.c.name.in_(sa.bindparam("of_names", expanding=True)))
 STORE_ACCOUNT = _update(accounts, accounts.c.name == sa.bindparam("of_name"), "strikes", "since", "until", "reason")

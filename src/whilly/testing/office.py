@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import sqlalchemy as sa
 
+from whilly.application.hand_over import hand_over
 from whilly.application.integrate_change import integrate_change
 from whilly.application.run_session import run_session
 from whilly.application.verify_change import verify_change
@@ -107,7 +108,7 @@ class Office:
 
     def _staff(self) -> Staff:
         return Staff(
-            handlers={"": run_session, "verify": verify_change, "integrate": integrate_change},
+            handlers={"": run_session, "handoff": hand_over, "verify": verify_change, "integrate": integrate_change},
             default_agent="demo",
             substitutes=tuple(name for name in self.world.agents if name != "demo"),
             default_model="",

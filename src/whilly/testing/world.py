@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 from whilly.adapters.command.agent import CommandAgent
 from whilly.adapters.command.descriptor import AgentDescriptor
+from whilly.adapters.handoff.agent import HandoffAgent
 from whilly.adapters.memory.checks import MemoryChecks
 from whilly.adapters.memory.clock import ManualClock
+from whilly.adapters.memory.handoffs import MemoryHandoffs
 from whilly.adapters.memory.history import MemoryHistory
 from whilly.adapters.memory.repository import MemoryRepository
 from whilly.adapters.memory.sessions import MemorySessions, Play
@@ -105,6 +107,7 @@ class World:
         self.repository = MemoryRepository(self.history)
         self.workspace = MemoryWorkspace(self.history)
         self.sessions = MemorySessions(self._play)
+        self.handoffs = MemoryHandoffs(self.clock)
         self.checks = MemoryChecks(self.history.folders)
         self.pipelines = load_pipelines(NOWHERE, max_attempts=3)
 
@@ -123,8 +126,9 @@ class World:
             repository=self.repository,
             workspace=self.workspace,
             sessions=self.sessions,
+            handoffs=self.handoffs,
             checks=self.checks,
-            agents={name: CommandAgent(_AGENT, {}) for name in self.agents},
+            agents={name: CommandAgent(_AGENT, {}) for name in self.agents} | {"person": HandoffAgent("person")},
             clock=self.clock,
             checkpoint=self.passed.append,
         )

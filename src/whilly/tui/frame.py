@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from whilly.application.telling.progress import headline
+from whilly.application.telling.progress import headline, name_whom
 from whilly.domain.flow.plan_run import PlanPhase
 from whilly.domain.work_item import ItemStatus
 from whilly.tui.neutral import one_line
@@ -219,7 +219,8 @@ def _waiting_line(waiting: Waiting, progress: Progress, width: int) -> Text:
         left = duration(waiting.until - progress.at)
         when = f"until {clock_time(waiting.until, progress.at)} ({left})"
     else:
-        when = f"for a person since {clock_time(waiting.since, progress.at)}" if waiting.since else "for a person"
+        whom = f"for {one_line(name_whom(waiting.whom))}"
+        when = f"{whom} since {clock_time(waiting.since, progress.at)}" if waiting.since else whom
     return _row(waiting.item, f"{when}: {one_line(waiting.reason)}", one_line(waiting.title), width, "yellow")
 
 

@@ -92,6 +92,7 @@ EFFECTS: list[tuple[str, object, Callable[[Project], Any], Any]] = [
     ("agent.stall_s", 9, lambda p: limits(p).silence, timedelta(seconds=9)),
     ("agent.result_grace_s", 9, lambda p: limits(p).after_result, timedelta(seconds=9)),
     ("agent.max_output_mb", 9, lambda p: limits(p).output, 9 << 20),
+    ("handoff.timeout_s", 9, lambda p: limits(p).handoff, timedelta(seconds=9)),
     ("agent.grace_s", 9, lambda p: limits(p).grace, timedelta(seconds=9)),
     ("agent.reservation_usd", "2.5", lambda p: p._staff().reservation, Decimal("2.5")),
     ("agent.max_turns", 9, lambda p: limits(p).max_turns, 9),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from whilly.application.telling.progress import Progress
+from whilly.application.telling.progress import Progress, name_whom
 from whilly.application.telling.rows import AttemptRow, ItemRow
 from whilly.domain.attempt import Evidence
 from whilly.domain.flow.plan_run import PlanPhase, StopReason
@@ -219,10 +219,14 @@ def _waiting(case: Case, run: Run) -> Explanation:
 def _for_a_person(case: Case) -> Explanation:
     wait = case.row.run.wait if case.row.run else None
     reason = (wait.reason if wait else case.row.reason) or "it says no more"
-    sentence = f"{case.name} waits for a person: {reason}"
+    sentence = f"{case.name} waits for {name_whom(wait.whom if wait else '')}: {reason}"
     facts = (Fact("waiting began", wait.since),) if wait else ()
     answer = f'whilly retry {case.name} --note "…" answers and lets it go on'
-    return Explanation(sentence, (*facts, *_history(case)), remedies=(answer,))
+    remedies: tuple[str, ...] = (answer,)
+    if wait and wait.is_handed_over:
+        remedies = (f"whilly handoff show {case.name}", f"whilly handoff complete {case.name}")
+        remedies += () if case.is_attended else (f"{_again(case)} takes the answer",)
+    return Explanation(sentence, (*facts, *_history(case)), remedies=remedies)
 
 
 def _failed(case: Case) -> Explanation:

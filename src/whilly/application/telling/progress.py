@@ -180,6 +180,12 @@ def _with_actions(active: Active, attempt: LiveAttempt, at: datetime, elapsed: t
     )
 
 
+def name_whom(whom: str) -> str:
+    """For whom a run waits, for people: a person, or somebody by name."""
+    kind, _, name = whom.partition(":")
+    return name if kind == "person" and name else "a person"
+
+
 def headline(progress: Progress) -> str:
     """What is being waited for, in one line: work that takes long must not look dead."""
     busy = [active for active in progress.active if active.is_under_way]
@@ -223,6 +229,6 @@ def _waiting(progress: Progress) -> str:
     timed = [(each.until, each) for each in progress.waiting if each.until]
     if not timed:
         first = progress.waiting[0]
-        return f"waiting for a person: {first.item}: {first.reason}"
+        return f"waiting for {name_whom(first.whom)}: {first.item}: {first.reason}"
     until, first = min(timed, key=lambda pair: pair[0])
     return f"waiting until {until.astimezone().strftime('%H:%M:%S')}: {first.item}: {first.reason}"

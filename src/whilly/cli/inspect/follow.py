@@ -16,7 +16,7 @@ from whilly.transport.process.line_file import read_lines
 from whilly.transport.process.records import OUTPUT_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from whilly.application.telling.rows import AttemptRow, ItemRow
     from whilly.bootstrap import Project
@@ -47,7 +47,7 @@ class _Following:
         self._project = project
         self._plan = plan
         self._item = item
-        self._tails = {(log.attempt.run, log.attempt.number): _Tail(project, log.attempt, log.offset) for log in shown}
+        self._tails = {(log.attempt.run, log.attempt.number): Tail(project, log.attempt, log.offset) for log in shown}
 
     def is_over(self) -> bool:
         """Whether nothing more will come."""
@@ -67,13 +67,13 @@ class _Following:
         for attempt in self._project.reading.attempts(self._plan, self._item):
             key = (attempt.run, attempt.number)
             if key not in self._tails:
-                self._tails[key] = _Tail(self._project, attempt, 0)
+                self._tails[key] = Tail(self._project, attempt, 0)
                 click.echo(head_line(attempt))
             self._tails[key].print_news(attempt)
 
 
 @final
-class _Tail:
+class Tail:
     """One attempt's output, printed up to an offset."""
 
     def __init__(self, project: Project, attempt: AttemptRow, offset: int) -> None:
@@ -86,16 +86,20 @@ class _Tail:
         """Whether its process still runs."""
         return self._home.state() == "running"
 
-    def print_news(self, attempt: AttemptRow) -> None:
-        """Print the actions that have come since, and the outcome once there is one."""
+    def read_news(self) -> Iterator[str]:
+        """The actions that have come since."""
         while self._reader is not None:
             lines, offset = read_lines(self._home.path / OUTPUT_FILE, self._offset, lambda: not self.is_alive())
             if offset == self._offset:
                 break
             self._offset = offset
             for line in lines:
-                for activity in self._reader.feed(line):
-                    self._print(activity.text)
+                yield from (activity.text for activity in self._reader.feed(line) if activity.text)
+
+    def print_news(self, attempt: AttemptRow) -> None:
+        """Print the actions that have come since, and the outcome once there is one."""
+        for text in self.read_news():
+            self._print(text)
         if attempt.result is not None and not self._is_closed:
             self._is_closed = True
             reason = f": {attempt.result.reason}" if attempt.result.reason else ""

@@ -82,6 +82,16 @@ def find_reader(project: Project, agent: str, prior: Prior = NOTHING_KNOWN) -> S
         return None
 
 
+def is_person(project: Project, agent: str) -> bool:
+    """Whether the agent of this name is a person."""
+    if agent not in project.agent_names:
+        return False
+    try:
+        return project.make_agent(agent).facts().is_person
+    except ConfigError:
+        return False
+
+
 def _last_action(output: Path, reader: SessionReader) -> tuple[str, int]:
     """The last thing that the agent did, and its tokens if the whole output was read."""
     excerpt = read_excerpt(output, HEAD_BYTES, TAIL_BYTES)

@@ -34,6 +34,7 @@ class SessionLimits:
         silence: how long it may neither write nor have something at work.
         after_result: how long it may go on in silence when it has said its last word.
         output: bytes that it may write; 0 is no limit.
+        handoff: how long a person may take.
     """
 
     attempt: timedelta | None = timedelta(hours=1)
@@ -43,6 +44,7 @@ class SessionLimits:
     grace: timedelta = timedelta(seconds=5)
     max_turns: int = 0
     output: int = 0
+    handoff: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ class Brief:
         began_at: when the attempt began.
         candidate: the commit that an earlier life of this attempt was about to make the target's head.
         instructions: what the plan tells every agent, by moment.
+        source: the plan's file.
     """
 
     run: Run
@@ -76,6 +79,7 @@ class Brief:
     began_at: datetime | None = None
     candidate: CommitId | None = None
     instructions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    source: str = ""
 
     @property
     def attempt(self) -> AttemptId:
@@ -95,8 +99,23 @@ class Halt:
     Attributes:
         outcome: what the attempt comes to.
         at_once: without any grace.
+        is_personal: it is meant for this attempt, not for the whole plan.
     """
 
     outcome: Outcome
     reason: str
     at_once: bool = False
+    is_personal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOver:
+    """An attempt goes on in somebody's hands.
+
+    Attributes:
+        whom: as in `domain.flow.run.Wait`.
+        reason: for people: how to see it, and what is wrong with its answer.
+    """
+
+    whom: str
+    reason: str

@@ -73,14 +73,60 @@ class Released:
     note: str = ""
 
 
-type_names: dict[str, type[AttemptStarted | AttemptEnded | BudgetSpent | CancelRequested | Deferred | Released]] = {
+@dataclass(frozen=True, slots=True)
+class AttemptHandedOver:
+    """The attempt under way is in somebody's hands; again: there is something new to say about that.
+
+    Attributes:
+        whom: `person` or `person:<name>`.
+        reason: for people: where it lies, what is wrong with an answer.
+    """
+
+    number: int
+    at: datetime
+    whom: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class StopRequested:
+    """A person wants the attempt under way to end; the run then waits for them."""
+
+    by: str
+    at: datetime
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A person has something to say to whoever works on it."""
+
+    by: str
+    at: datetime
+    note: str
+
+
+RunEvent = (
+    AttemptStarted
+    | AttemptEnded
+    | AttemptHandedOver
+    | BudgetSpent
+    | CancelRequested
+    | Deferred
+    | Released
+    | StopRequested
+    | Told
+)
+
+type_names: dict[str, type[RunEvent]] = {
     "attempt_started": AttemptStarted,
     "attempt_ended": AttemptEnded,
+    "attempt_handed_over": AttemptHandedOver,
     "cancel_requested": CancelRequested,
     "deferred": Deferred,
     "budget_spent": BudgetSpent,
     "released": Released,
+    "stop_requested": StopRequested,
+    "told": Told,
 }
 """Names under which events are stored: compatibility data, never renamed."""
-
-RunEvent = AttemptStarted | AttemptEnded | BudgetSpent | CancelRequested | Deferred | Released

@@ -8,6 +8,7 @@ A run is a position in a pipeline. Only events move it, and `decide` is the only
       ▲ │                          │                  ├──▶ waiting   (time, a person)
       │ └──deferred──▶ waiting     │                  │              (an account's limit)
       └───── time, or released ────┼──────────────────┘
+                                   ├──▶ waiting, handed over ──attempt ended──▶ as above
                                    └──────────────────────▶ ended    (done, failed, skipped)
 
 * The function is total. An event that does not fit is refused with a reason, and the run is unchanged: a late result
@@ -15,7 +16,7 @@ A run is a position in a pipeline. Only events move it, and `decide` is the only
 * It does nothing. What is to be done next follows from the position it returns: `due(run)`.
 * Every loop is bounded: routes by their limit, tries by the stage's `attempts`, outages by `BACKOFF`, interruptions
   by `MAX_INTERRUPTIONS`. Only what a person has to mend may come as often as it takes: an account's limit, a missing
-  login (which stops the plan), a question; and what Whilly itself ended counts for nothing.
+  login (which stops the plan), a question, a part that a person has done. What Whilly itself ended counts for nothing.
 * Nothing here is random or reads a clock: times come in with the events, jitter is derived from the run's id.
 """
 
@@ -30,12 +31,15 @@ from whilly.domain.attempt import AttemptResult, Evidence, Outcome
 from whilly.domain.flow.account import LEAST_PAUSE
 from whilly.domain.flow.event import (
     AttemptEnded,
+    AttemptHandedOver,
     AttemptStarted,
     BudgetSpent,
     CancelRequested,
     Deferred,
     Released,
     RunEvent,
+    StopRequested,
+    Told,
 )
 from whilly.domain.flow.pipeline import END, Pipeline, Stage
 from whilly.domain.flow.run import Ending, Phase, Run, Wait
@@ -49,6 +53,12 @@ BACKOFF = tuple(timedelta(seconds=s) for s in (5, 10, 20, 40, 60))
 
 JITTER = 0.2
 """Pauses are lengthened by up to this share, so that parallel runs do not come back at once."""
+
+PERSON = "person"
+"""Whom a run waits for when it is nobody in particular."""
+
+MAX_NOTES = 20
+"""How many notes of people a run keeps, the latest."""
 
 MAX_INTERRUPTIONS = 5
 """Interruptions in a row before a run fails: something kills its attempts from outside."""
@@ -96,18 +106,37 @@ def decide(run: Run, event: RunEvent, pipeline: Pipeline) -> Decision:
             decision = _started(run, event)
         case AttemptEnded():
             decision = _ended(run, event, pipeline)
-        case CancelRequested():
-            reason = f"cancelled by {event.by}" + (f": {event.reason}" if event.reason else "")
-            decision = Decision(_end(run, ItemStatus.SKIPPED, reason))
         case BudgetSpent():
             decision = _unaffordable(run, event)
+        case AttemptHandedOver():
+            decision = _handed_over(run, event)
         case Deferred():
             decision = _deferred(run, event)
-        case Released():
-            decision = _released(run, event)
+        case CancelRequested() | Released() | StopRequested() | Told():
+            decision = _obey(run, event)
         case _:
             assert_never(event)
     return decision
+
+
+def _obey(run: Run, event: CancelRequested | Released | StopRequested | Told) -> Decision:
+    match event:
+        case CancelRequested():
+            return Decision(_end(run, ItemStatus.SKIPPED, _say("cancelled", event)))
+        case Released():
+            return _released(run, event)
+        case StopRequested() if not run.has_attempt:
+            return _refuse(run, "nothing is being done for it")
+        case StopRequested():
+            return Decision(replace(run, stop=run.stop or _say("stopped", event)))
+        case Told():
+            return Decision(replace(run, notes=(*run.notes, f"{event.by} says: {event.note}")[-MAX_NOTES:]))
+        case _:
+            assert_never(event)
+
+
+def _say(what: str, event: CancelRequested | StopRequested) -> str:
+    return f"{what} by {event.by}" + (f": {event.reason}" if event.reason else "")
 
 
 def _refuse(run: Run, reason: str) -> Decision:
@@ -151,21 +180,29 @@ def _unaffordable(run: Run, event: BudgetSpent) -> Decision:
 def _released(run: Run, event: Released) -> Decision:
     if run.phase is not Phase.WAITING:
         return _refuse(run, f"the run is {run.phase}, it waits for nobody")
-    evidence = run.evidence
-    if event.note:
-        said = f"{event.by} says: {event.note}"
-        evidence = replace(evidence, hints=(said, *evidence.hints)) if _is_proof(evidence) else Evidence(summary=said)
+    if run.wait and run.wait.is_handed_over:
+        return _refuse(run, f"attempt {run.attempt} is {run.wait.reason}")
+    evidence = _add_word(run.evidence, f"{event.by} says: {event.note}") if event.note else run.evidence
     return Decision(replace(_requeue(run), evidence=evidence))
 
 
-def _ended(run: Run, event: AttemptEnded, pipeline: Pipeline) -> Decision:
-    if run.phase is not Phase.RUNNING or event.number != run.attempt:
+def _handed_over(run: Run, event: AttemptHandedOver) -> Decision:
+    if not run.has_attempt or event.number != run.attempt:
         return _refuse(run, f"attempt {event.number} is not the current one")
-    result = event.result
-    run = replace(run, head=result.commit or run.head, session=result.session or run.session)
+    since = run.wait.since if run.wait else event.at
+    return Decision(_wait(run, Wait(event.reason, since, whom=event.whom, is_handed_over=True)))
+
+
+def _ended(run: Run, event: AttemptEnded, pipeline: Pipeline) -> Decision:
+    if not run.has_attempt or event.number != run.attempt:
+        return _refuse(run, f"attempt {event.number} is not the current one")
+    result, stop = event.result, run.stop
+    run = replace(run, head=result.commit or run.head, session=result.session or run.session, stop="")
     stage = pipeline.stages.get(run.stage)
     if stage is None:
         return Decision(_end(run, ItemStatus.FAILED, f"pipeline {pipeline.name} has no stage {run.stage} any more"))
+    if stop and result.outcome is not Outcome.COMPLETED:
+        return Decision(_wait(run, Wait(stop, event.at, whom=PERSON)))
     if result.is_deliberate and result.outcome is not Outcome.CANCELLED:
         return Decision(_requeue(run))
     follow = _send_back if result.outcome in stage.routes else _ROUTES[result.outcome]
@@ -214,7 +251,16 @@ def _back_off(run: Run, _stage: Stage, result: AttemptResult, at: datetime) -> R
 
 
 def _wait_for_person(run: Run, _stage: Stage, result: AttemptResult, at: datetime) -> Run:
-    return _wait(run, Wait(result.reason or "the agent has a question", at, whom="person"))
+    return _wait(run, Wait(result.reason or "the agent has a question", at, whom=result.whom or PERSON))
+
+
+def _go_on(run: Run, _stage: Stage, result: AttemptResult, _at: datetime) -> Run:
+    """Somebody has done a part, which is no failure: the rest is the next attempt's."""
+    return replace(_requeue(run), evidence=_add_word(run.evidence, result.reason), outages=0, interruptions=0)
+
+
+def _give_up(run: Run, _stage: Stage, result: AttemptResult, _at: datetime) -> Run:
+    return _end(replace(run, evidence=result.evidence or run.evidence), ItemStatus.FAILED, f"given up: {result.reason}")
 
 
 def _hold(run: Run, _stage: Stage, _result: AttemptResult, _at: datetime) -> Run:
@@ -230,6 +276,11 @@ def _interrupted(run: Run, _stage: Stage, result: AttemptResult, _at: datetime) 
     if run.interruptions >= MAX_INTERRUPTIONS:
         return _end(run, ItemStatus.FAILED, f"interrupted {run.interruptions + 1} times in a row: {result.reason}")
     return replace(_requeue(run), interruptions=run.interruptions + 1)
+
+
+def _add_word(evidence: Evidence | None, said: str) -> Evidence:
+    """What the next attempt is to know: a person's word, beside the proof if there is one."""
+    return replace(evidence, hints=(said, *evidence.hints)) if _is_proof(evidence) else Evidence(summary=said)
 
 
 def _is_proof(evidence: Evidence | None) -> TypeGuard[Evidence]:
@@ -270,6 +321,9 @@ _ROUTES: Mapping[Outcome, Callable[[Run, Stage, AttemptResult, datetime], Run]] 
     Outcome.UNAVAILABLE: _back_off,
     Outcome.LIMITED: _hold,
     Outcome.ASKED: _wait_for_person,
+    Outcome.BLOCKED: _wait_for_person,
+    Outcome.PARTIAL: _go_on,
+    Outcome.GIVEN_UP: _give_up,
     Outcome.INTERRUPTED: _interrupted,
     Outcome.OVER_BUDGET: _try_again,
     Outcome.AUTH_FAILED: _hold,

@@ -30,13 +30,15 @@ class Wait:
 
     Attributes:
         until: when it goes on by itself; None when somebody must act.
-        whom: who must act: empty for time alone, `person`, or `agent:<name>` for an account's limit.
+        whom: who must act: empty for time alone, `person`, `person:<name>`, or `agent:<name>` for an account's limit.
+        is_handed_over: the attempt is under way in somebody's hands, and ends with what they answer.
     """
 
     reason: str
     since: datetime
     until: datetime | None = None
     whom: str = ""
+    is_handed_over: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,8 @@ class Run:
         evidence: what failed last time; goes into the next prompt.
         fingerprint: of the last rejected check; the same one twice ends the run.
         not_before: the next attempt must not start earlier.
+        stop: why the attempt under way is being ended, after which the run waits for a person; empty when it is not.
+        notes: what people have said to whoever works on it, the latest last.
     """
 
     id: RunId
@@ -91,6 +95,13 @@ class Run:
     not_before: datetime | None = None
     wait: Wait | None = None
     ending: Ending | None = None
+    stop: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def has_attempt(self) -> bool:
+        """Whether an attempt is under way, be it in somebody's hands."""
+        return self.phase is Phase.RUNNING or (self.wait is not None and self.wait.is_handed_over)
 
     @property
     def is_ended(self) -> bool:

@@ -32,7 +32,7 @@ class AttemptLine(Line):
 
     @override
     def halt(self) -> Halt | None:
-        return self._control.halt(self._run.plan, self._run.id, is_agent=self._is_agent)
+        return self._control.halt(self._run, is_agent=self._is_agent)
 
     @override
     def report(self, activity: Activity) -> None:

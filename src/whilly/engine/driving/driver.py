@@ -17,11 +17,12 @@ from whilly.application.close_run import close_run
 from whilly.application.live import Live, LiveAttempt
 from whilly.domain.attempt import AttemptResult, Outcome
 from whilly.domain.errors import PortError, Unavailable, WhillyError
-from whilly.domain.flow.brief import Brief
+from whilly.domain.flow.brief import Brief, HandedOver
 from whilly.domain.flow.lifecycle import CloseRun, StartAttempt, due
 from whilly.domain.flow.plan_run import Hold
 from whilly.engine.driving.attempt_line import AttemptLine
 from whilly.engine.driving.control import Control
+from whilly.engine.driving.handing import hand_over
 from whilly.engine.driving.patience import patiently
 from whilly.engine.ledger import Claimed, Ledger, Offer
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from whilly.domain.work_item import WorkItem
     from whilly.engine.reading import Position, Reading
 
-Handler = Callable[[Brief, AttemptContext], Awaitable[AttemptResult]]
+Handler = Callable[[Brief, AttemptContext], Awaitable[AttemptResult | HandedOver]]
 
 HOLD_SECONDS = 0.5
 """How soon a run that may not go on asks again."""
@@ -42,7 +43,7 @@ class Staff:
     """Who does what.
 
     Attributes:
-        handlers: by a stage's action; the empty name is the one for agents.
+        handlers: by a stage's action; the empty name is the one for agents, `handoff` the one for people.
         default_agent: for items that name none.
         substitutes: agents that take over while its account is limited, in order.
         default_model: of the default agent; another one's words for models are others.
@@ -126,6 +127,8 @@ class Driver:
             if run.is_ended:
                 # It was cancelled while nobody drove it; its process may be alive, and its cost is not known yet.
                 self.control.end(run.id)
+            if run.stop:
+                self.control.stop_attempt(run.id, run.attempt, run.stop)
             return await self._attempt(position)
         match due(run):
             case StartAttempt() as step:
@@ -182,14 +185,16 @@ class Driver:
         known = self._ports.agents.get(agent)
         return Decimal(0) if known is None or known.facts().is_free else self._staff.reservation
 
-    async def _attempt(self, position: Position) -> Position:
+    async def _attempt(self, position: Position) -> Position | None:
         """Carry out the attempt that is under way on paper, whether or not it has begun for real."""
         run, stage = position.run, position.stage
         brief = self._brief(position)
         line = AttemptLine(run, self._ledger, self.control, self.live, is_agent=stage.is_agent)
         context = AttemptContext(self._ports, self._rules, line, self._staff.render)
-        started = LiveAttempt(run.item, run.attempt, stage.name, brief.agent, position.started_at, brief.home)
-        self.live.started(started)
+        if run.wait is None:
+            started = LiveAttempt(run.item, run.attempt, stage.name, brief.agent, position.started_at, brief.home)
+            self.live.started(started)
+        result: AttemptResult | HandedOver
         try:
             result = await self._handle(brief, context)
         except Unavailable as error:
@@ -199,10 +204,23 @@ class Driver:
             result = AttemptResult(Outcome.CRASHED, _explain(error))
         finally:
             self.live.ended(run.item)
+        if isinstance(result, HandedOver):
+            return await self._leave(position, result)
         return await self._finish(position, result)
 
-    async def _handle(self, brief: Brief, context: AttemptContext) -> AttemptResult:
-        action = brief.stage.action
+    async def _leave(self, position: Position, handed: HandedOver) -> Position | None:
+        """Let somebody work on it, and look again soon; not at all when the plan stops, which they need not."""
+        run, wait = position.run, position.run.wait
+        if not run.is_ended and (wait is None or (wait.whom, wait.reason) != (handed.whom, handed.reason)):
+            await patiently(hand_over, self._ledger, run, handed)
+        if not position.plan.lets_start(is_agent=True) or self.control.is_stopping(run.plan):
+            return None
+        await asyncio.sleep(HOLD_SECONDS)
+        return await self._look(run.id)
+
+    async def _handle(self, brief: Brief, context: AttemptContext) -> AttemptResult | HandedOver:
+        agent = self._ports.agents.get(brief.agent)
+        action = "handoff" if agent is not None and agent.facts().is_person else brief.stage.action
         handler = self._staff.handlers.get(action)
         if handler is None:
             return AttemptResult(Outcome.CRASHED, f"nobody can do {action!r}, the action of stage {brief.stage.name}")
@@ -237,6 +255,7 @@ class Driver:
             began_at=position.started_at,
             candidate=position.candidate,
             instructions=position.instructions,
+            source=position.source,
         )
 
 

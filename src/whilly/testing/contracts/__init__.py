@@ -8,6 +8,7 @@ from __future__ import annotations
 from whilly.testing.contracts.agent import AgentCase, AgentContract
 from whilly.testing.contracts.checks import ChecksContract
 from whilly.testing.contracts.clock import ClockContract
+from whilly.testing.contracts.handoffs import HandoffsContract, HandoffsRig
 from whilly.testing.contracts.repository import RepositoryContract
 from whilly.testing.contracts.sandbox import SandboxContract
 from whilly.testing.contracts.secrets import SecretsContract
@@ -22,6 +23,8 @@ __all__ = [
     "ChecksContract",
     "ClockContract",
     "ContractSuite",
+    "HandoffsContract",
+    "HandoffsRig",
     "RepositoryContract",
     "RepositoryWorld",
     "SandboxContract",

@@ -45,6 +45,10 @@ SLOW: tuple[Mapping[str, Any], ...] = (
     {"id": "slow", "description": "Waits until it is told to go on"},
     {"id": "later", "description": "Comes after it", "dependencies": ["slow"]},
 )
+PERSON: tuple[Mapping[str, Any], ...] = (
+    {"id": "person", "description": "In somebody's hands", "agent": "handoff"},
+    {"id": "later", "description": "Comes after it", "dependencies": ["person"]},
+)
 OUTCOME = {task["id"]: "done" for task in TASKS} | {"fail": "failed", "blocked": "blocked"}
 """The statuses that an undisturbed run leaves."""
 
@@ -74,13 +78,14 @@ class Site:
 
     @classmethod
     def make(cls, folder: Path) -> Site:
-        """A repository with the plans `tasks.json`, `other.json` and `slow.json`."""
+        """A repository with the plans `tasks.json`, `other.json`, `person.json` and `slow.json`."""
         site = cls(ScratchRepository.make(folder), folder)
         argv = [sys.executable, "-I", "-S", str(AGENT), str(site.agent_log)]
         files = {
             "whilly.toml": SETTINGS.format(argv=json.dumps(argv)),
             "tasks.json": json.dumps({"project": "Crash", "tasks": TASKS}, indent=1),
             "other.json": json.dumps({"project": "Other", "tasks": OTHER}, indent=1),
+            "person.json": json.dumps({"project": "Person", "tasks": PERSON}, indent=1),
             "slow.json": json.dumps({"project": "Slow", "tasks": SLOW}, indent=1),
             "shared.txt": "start\n",
             ".gitignore": ".whilly/\n",

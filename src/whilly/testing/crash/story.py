@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import time
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing_extensions import override
 
 from whilly.ports.checkpoint import POINTS
 from whilly.testing.crash.site import OUTCOME, Site
-from whilly.testing.crash.verdict import Fault, Verdict, judge
+from whilly.testing.crash.verdict import PRICE, Fault, Verdict, judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -138,6 +139,36 @@ def _refresh(site: Site, verdict: Verdict, kill: Kill) -> None:
     _go_on(site, verdict, {"slow": "done", "later": "skipped"}, run=run, targets=("whilly/slow",))
 
 
+def _hand_over(site: Site, verdict: Verdict, kill: Kill) -> None:
+    """A person has the work when Whilly is killed, and gives it back while it is gone."""
+    run = ("run", "person.json", "--headless")
+    _die(site, verdict, kill, *run)
+    site.call("cancel", "later")
+    for place in (site.root / ".whilly" / "handoff").glob("*/meta.json"):
+        workspace = json.loads(place.read_bytes())["cwd"]
+        site.repository.write(workspace, {"person.txt": "by hand\n"})
+    if site.call("handoff", "complete", "person", "--cost-usd", str(PRICE / 1_000_000)) != 0:
+        verdict.faults.append(Fault("stuck", "what a person gave back was not taken"))
+    _go_on(site, verdict, {"person": "done", "later": "skipped"}, run=run, targets=("whilly/person",))
+
+
+def _steer(*words: str) -> Callable[[Site, Verdict, Kill], None]:
+    """Whilly is gone while an agent works, and somebody says something about the task."""
+
+    def play(site: Site, verdict: Verdict, kill: Kill) -> None:
+        run = ("run", "slow.json", "--headless")
+        verdict.kills += site.call(*run, fuse="start:after:1", limit=LIMIT) == -signal.SIGKILL
+        site.call("cancel", "later")
+        _die(site, verdict, kill, *words)
+        if site.call(*words) != 0:
+            verdict.faults.append(Fault("stuck", f"whilly {' '.join(words)} was refused"))
+        site.call("retry", "slow")
+        (site.folder / "go").touch()
+        _go_on(site, verdict, {"slow": "done", "later": "skipped"}, run=run, targets=("whilly/slow",))
+
+    return play
+
+
 _STORIES: Final[Mapping[str, Callable[[Site, Verdict, Kill], None]]] = {
     "stop": _stop,
     "rest": _rest,
@@ -145,6 +176,9 @@ _STORIES: Final[Mapping[str, Callable[[Site, Verdict, Kill], None]]] = {
     "retry": _retry,
     "reset": _reset,
     "refresh": _refresh,
+    "hand_over": _hand_over,
+    "stop_attempt": _steer("stop", "slow"),
+    "tell": _steer("say", "slow", "take your time"),
 }
 """For points that working on a plan does not pass; each begins with the name of the point's unit."""
 

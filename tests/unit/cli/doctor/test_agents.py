@@ -85,7 +85,7 @@ def test_agents_are_listed_with_what_they_can_do(clinic: Clinic) -> None:
     assert "claude: 2.1.332, logged in, the default\n  Claude Code; resumes sessions, reports tokens" in plain
     assert main(["agents", "list", "--json"]) == 0
     listed = json.loads(clinic.capsys.readouterr().out)
-    assert [agent["name"] for agent in listed["agents"]] == ["claude", "codex", "demo", "gemini", "opencode"]
+    assert [agent["name"] for agent in listed["agents"]] == ["claude", "codex", "demo", "gemini", "handoff", "opencode"]
     claude, codex = listed["agents"][:2]
     assert listed["default"] == "claude"
     assert (codex["is_installed"], codex["is_priced"], codex["bounds_cost"]) == (False, True, False)
