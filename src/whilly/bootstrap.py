@@ -305,6 +305,7 @@ class Project:
         return Engine(ledger, self.reading, driver, dispatch, self.clock), ledger
 
     def _staff(self) -> Staff:
+        from whilly.adapters.jinja.renderer import make_renderer  # noqa: PLC0415  (costs 0.1 s)
         from whilly.application.hand_over import hand_over  # noqa: PLC0415  (as above)
         from whilly.application.integrate_change import integrate_change  # noqa: PLC0415  (as above)
         from whilly.application.run_session import run_session  # noqa: PLC0415  (as above)
@@ -318,7 +319,7 @@ class Project:
             default_model=self.settings.agent.model,
             reservation=self.settings.agent.reservation_usd,
             branch_prefix=self.settings.repository.branch_prefix,
-            render=renderer(self.state / "prompts"),
+            render=make_renderer(self.state / "prompts"),
             attempts_root=self.attempts_root,
         )
 
@@ -347,27 +348,6 @@ def pick(environ: Mapping[str, str], names: tuple[str, ...]) -> dict[str, str]:
     exact = {name for name in names if not name.endswith("*")}
     prefixes = tuple(name[:-1] for name in names if name.endswith("*"))
     return {k: v for k, v in environ.items() if k in exact or (prefixes and k.startswith(prefixes))}
-
-
-def renderer(folder: Path) -> Callable[[str, Mapping[str, object]], str]:
-    """Fills prompt templates: those of `folder`, else the packaged ones; an unknown variable is an error."""
-    import jinja2  # noqa: PLC0415  (costs 0.1 s)
-
-    loader = jinja2.ChoiceLoader(
-        [jinja2.FileSystemLoader(folder), jinja2.PackageLoader("whilly.application", "prompts")]
-    )
-    environment = jinja2.Environment(  # noqa: S701  (the prompts are Markdown, not HTML)
-        loader=loader, undefined=jinja2.StrictUndefined, keep_trailing_newline=True
-    )
-
-    def render(name: str, values: Mapping[str, object]) -> str:
-        try:
-            return environment.get_template(f"{name}.md.j2").render(values)
-        except jinja2.TemplateError as error:
-            message = f"prompt template {name}.md.j2: {error}"
-            raise ConfigError(message, remedy=f"correct {folder / name}.md.j2") from error
-
-    return render
 
 
 def rules(settings: Settings) -> Rules:

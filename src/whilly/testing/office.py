@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, final
 
 import sqlalchemy as sa
 
+from whilly.adapters.jinja.renderer import make_renderer
 from whilly.application.hand_over import hand_over
 from whilly.application.integrate_change import integrate_change
 from whilly.application.run_session import run_session
 from whilly.application.verify_change import verify_change
-from whilly.bootstrap import renderer
 from whilly.domain.ids import ItemId, PlanId
 from whilly.domain.plan import Plan
 from whilly.engine.database import migrate, open_database
@@ -114,7 +114,7 @@ class Office:
             default_model="",
             reservation=self.limits.reservation,
             branch_prefix="whilly/",
-            render=renderer(NOWHERE),
+            render=make_renderer(NOWHERE),
             attempts_root=Path(HOMES),
         )
 

@@ -1,0 +1,3 @@
+"""Prompts from templates."""
+
+from __future__ import annotations
