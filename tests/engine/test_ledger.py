@@ -9,10 +9,10 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError
 
-from whilly.domain.attempt import AttemptResult, Outcome
+from whilly.domain.attempt import AttemptResult, Outcome, Usage
 from whilly.domain.errors import RuleViolation, Unavailable
 from whilly.domain.flow.plan_run import Hold, Limits
-from whilly.domain.ids import CommitId, ItemId, PlanId
+from whilly.domain.ids import CommitId, ItemId, PlanId, SessionId
 from whilly.domain.session import Exit
 from whilly.engine.driving.patience import PAUSES, patiently
 from whilly.engine.ledger import Claimed, Ledger, Offer
@@ -78,6 +78,19 @@ def test_a_late_result_changes_nothing_but_what_was_spent(office: Office) -> Non
     assert run_of(office, "A") == before
     rows = office.records.attempts("A")
     assert [(row.number, row.result.outcome if row.result else None) for row in rows] == [(1, "crashed"), (2, None)]
+
+
+def test_what_a_conversation_was_booked_with_is_remembered(office: Office) -> None:
+    begin(office, "A")
+    for number, (session, tokens) in enumerate((("one", 10), ("two", 100), ("two", 1000)), start=1):
+        claim(office, "A")
+        before = office.records.reading.position(run_of(office, "A").id)
+        usage = Usage(Decimal(1), tokens, 2 * tokens, turns=1)
+        result = AttemptResult(Outcome.INTERRUPTED, usage=usage, session=SessionId(session))
+        after = office.ledger.end_attempt(before.run.id, PLAN, number, result)
+        booked = office.records.reading.position(after.id).booked
+        assert before.ended(after, before.stage, result).booked.tokens == booked.tokens
+    assert office.records.reading.position(run_of(office, "A").id).booked.tokens == (1100, 2200, 0, 0)
 
 
 def test_never_more_attempts_than_slots_even_when_there_are_fewer_than_before(office: Office) -> None:
