@@ -18,11 +18,12 @@ from typing import IO, Any
 VERSION = 1
 NOT_FOUND = -32601
 AUTH_REQUIRED = -32000
+TOO_MANY = 429
 PATIENCE_S = 2.0
 STOPS = {"max_tokens": "no_progress", "max_turn_requests": "no_progress", "refusal": "crashed", "cancelled": "crashed"}
 """Why a turn stopped → the outcome; `end_turn` is an end in order."""
 KINDS = {
-    "rate_limit": "unavailable",
+    "rate_limit": "limited",
     "overloaded": "unavailable",
     "authentication_failed": "auth_failed",
     "billing_error": "auth_failed",
@@ -155,7 +156,9 @@ def judge(error: object) -> str:
         return KINDS[get(error, "data", "errorKind")]
     if status in {AUTH_REQUIRED, 401, 402, 403} or get(error, "data", "errorName") == "ProviderAuthError":
         return "auth_failed"
-    is_passing = isinstance(status, int) and (status in {408, 409, 425, 429} or 500 <= status < 600)  # noqa: PLR2004  (HTTP)
+    if status == TOO_MANY:
+        return "limited"
+    is_passing = isinstance(status, int) and (status in {408, 409, 425} or 500 <= status < 600)  # noqa: PLR2004  (HTTP)
     return "unavailable" if is_passing else "crashed"
 
 

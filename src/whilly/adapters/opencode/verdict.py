@@ -17,15 +17,12 @@ if TYPE_CHECKING:
 
 NAMES = {"ProviderAuthError": Outcome.AUTH_FAILED, "MessageAbortedError": Outcome.INTERRUPTED}
 AUTH_STATUSES = frozenset({401, 402, 403})
-PASSING_STATUSES = frozenset({408, 409, 425, 429})
+PASSING_STATUSES = frozenset({408, 409, 425})
 SERVER_ERRORS = 500
-LIMITED = 429
+TOO_MANY = 429
 LOST_SESSION = "Session not found"
 REFUSED = "The user rejected permission"
 """The error of a tool for which OpenCode asked, in a mode in which nobody answers."""
-
-LONG = timedelta(minutes=10)
-"""Whoever is told to come back later than this has met a usage limit, not a busy moment."""
 
 USED_UP = frozenset({"usage_limit_reached", "usage_limit_exceeded"})
 UNPAID = frozenset({"insufficient_quota", "billing_error", "credit_balance_too_low"})
@@ -37,10 +34,10 @@ def judge_error(error: Mapping[str, Any]) -> Outcome:
     status, kinds = get_count(data, "statusCode"), _find_kinds(data)
     if name in NAMES:
         return NAMES[name]
-    if kinds & USED_UP or (status == LIMITED and (find_pause(error) or timedelta(0)) > LONG):
-        return Outcome.LIMITED
     if status in AUTH_STATUSES or kinds & UNPAID:
         return Outcome.AUTH_FAILED
+    if kinds & USED_UP or status == TOO_MANY:
+        return Outcome.LIMITED
     is_passing = status in PASSING_STATUSES or status >= SERVER_ERRORS
     is_network = not status and isinstance(data, dict) and data.get("isRetryable") is True
     return Outcome.UNAVAILABLE if is_passing or is_network else Outcome.CRASHED

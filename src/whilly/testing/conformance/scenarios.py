@@ -114,12 +114,12 @@ async def one_429(bench: Bench) -> str:
 
 
 async def many_429(bench: Bench) -> str:
-    """A provider that stays busy is unavailable, not broken."""
-    return await _meet_status(bench, fail(429, "rate_limit_error", "slow down"), Outcome.UNAVAILABLE)
+    """A limit that stays is one of the account, not a failure."""
+    return await _meet_status(bench, fail(429, "rate_limit_error", "slow down"), Outcome.LIMITED)
 
 
 async def overloaded(bench: Bench) -> str:
-    """The same for a provider that is overloaded."""
+    """A provider that is overloaded is unavailable for a while."""
     return await _meet_status(bench, fail(529, "overloaded_error", "overloaded"), Outcome.UNAVAILABLE)
 
 

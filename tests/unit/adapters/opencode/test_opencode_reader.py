@@ -44,9 +44,7 @@ def fail(status: int = 0, body: object = None, headers: dict[str, str] | None = 
     [
         (fail(401), Outcome.AUTH_FAILED),
         (fail(402), Outcome.AUTH_FAILED),
-        (fail(429), Outcome.UNAVAILABLE),
-        (fail(429, headers={"retry-after": "20"}), Outcome.UNAVAILABLE),
-        (fail(429, headers={"retry-after": "7200"}), Outcome.LIMITED),
+        (fail(429), Outcome.LIMITED),
         (fail(429, {"error": {"type": "usage_limit_reached"}}), Outcome.LIMITED),
         (fail(429, {"error": {"code": "insufficient_quota"}}), Outcome.AUTH_FAILED),
         (fail(529), Outcome.UNAVAILABLE),

@@ -53,7 +53,7 @@ CASES = [
     Case(
         "429-forever",
         Exit(1),
-        Outcome.UNAVAILABLE,
+        Outcome.LIMITED,
         "Rate limit reached",
         FREE,
         datetime.fromtimestamp(1796073729.933, UTC),

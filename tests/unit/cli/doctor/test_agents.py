@@ -17,6 +17,13 @@ def test_a_default_agent_that_is_not_installed_is_a_problem(clinic: Clinic) -> N
     assert (found["severity"], found["remedy"]) == ("problem", "npm install -g @anthropic-ai/claude-code")
 
 
+def test_where_another_agent_is_installed_it_may_be_the_remedy(clinic: Clinic) -> None:
+    (clinic.programs / "claude").unlink()
+    clinic.program("codex", "#!/bin/sh\necho codex-cli 0.171.0\n")
+    found = clinic.look().find("agent_missing")
+    assert found["remedy"] == "npm install -g @anthropic-ai/claude-code, or: whilly config set agent.name codex"
+
+
 def test_an_agent_that_nobody_chose_may_be_missing(clinic: Clinic) -> None:
     (clinic.programs / "claude").unlink()
     clinic.write({"whilly.toml": '[agent]\nname = "demo"\n'})

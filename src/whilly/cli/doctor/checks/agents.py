@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import difflib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from whilly.cli.configure.agents import AgentReport, examine_agent
@@ -28,9 +29,13 @@ async def look_at_agents(site: Site) -> Iterable[Said]:
         what = f"there is no agent {default!r}" + (f"; did you mean {near[0]!r}?" if near else "")
         remedy = f"whilly config set agent.name {near[0] if near else 'claude'}"
         said.append(found("agent_unknown", what, subject=default, remedy=remedy))
+    others = [each.name for each in reports if each.health.program and each.facts and not each.facts.is_free]
     for report in reports:
         table = project.settings.agents.get(report.name)
         is_own = table is not None and table.driver(report.name) == "command"
+        if report.is_default and not report.health.program and others and not report.fault:
+            # Whoever has another one need not install anything.
+            report = replace(report, remedy=f"{report.remedy}, or: whilly config set agent.name {others[0]}")  # noqa: PLW2901  (the same, with its remedy)
         said += _judge(report, is_described=table is not None, is_own=is_own)
     return said
 
