@@ -121,3 +121,24 @@ def test_an_agent_that_meddles_with_git(shop: Workshop) -> None:
     assert {"A.txt", "B.txt", "C.txt", "D.txt", "E.txt"} <= set(names)
     assert shop.repository.git("rev-parse", "main") == main
     assert shop.repository.git("worktree", "list", "--porcelain").count("worktree ") == 1
+
+
+def test_an_agent_on_another_branch_takes_nothing_of_others_away(shop: Workshop) -> None:
+    commit = "git -c user.name=a -c user.email=a@b commit -q"
+    shop.plan(
+        {"id": "A"},
+        {
+            "id": "B",
+            "dependencies": ["A"],
+            "description": f"$ git switch -q -c mine main; echo B > B.txt; git add B.txt; {commit} -m B",
+        },
+        {
+            "id": "C",
+            "dependencies": ["B"],
+            "description": f"$ git checkout -q --orphan mine-alone; echo C > README.md; git add -A; {commit} -m C",
+        },
+    )
+    ended = shop.run("run")
+    assert (ended.code, ended.statuses) == (1, {"A": "done", "B": "done", "C": "failed"}), ended.err
+    assert {"A.txt", "B.txt"} <= set(shop.repository.git("ls-tree", "--name-only", "whilly/shop").split())
+    assert "left the history that it was given" in ended.tasks["C"]["reason"]

@@ -181,6 +181,10 @@ def _doubt(report: SessionReport, saved: Saved) -> str:
     if not claims_completion(report.final_message):
         last = report.final_message.strip().splitlines()[-1:] or ["nothing"]
         return f"it ended without claiming completion; its last words: {last[0][:200]}"
-    if not saved.paths:
-        return "it claims completion, but changed nothing"
-    return ""
+    doubts = {
+        "it left the history that it was given, and its work does not fit on top of it": saved.is_astray,
+        f"it left work in submodules, which has to be pushed there first: {', '.join(saved.stranded)}": saved.stranded,
+        f"it left files that cannot be read: {', '.join(saved.left_out)}": saved.left_out,
+        "it claims completion, but changed nothing": not saved.paths,
+    }
+    return next((doubt for doubt, is_so in doubts.items() if is_so), "")

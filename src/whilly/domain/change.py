@@ -17,12 +17,16 @@ class Saved:
         paths: what differs from the run's base, sorted.
         unresolved: paths that still hold conflict markers, or whose conflict has no markers and is not settled.
         left_out: paths that could not be read.
+        stranded: submodules with work that this repository cannot hold; it is in the workspace alone.
+        is_astray: it does not build on the run's base, and cannot be brought back there.
     """
 
     commit: CommitId
     paths: tuple[str, ...]
     unresolved: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    stranded: tuple[str, ...] = ()
+    is_astray: bool = False
 
 
 @dataclass(frozen=True, slots=True)

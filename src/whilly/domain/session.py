@@ -14,9 +14,19 @@ COMPLETION_MARKER = "<promise>COMPLETE</promise>"
 """What an agent says, as the end of its final message, when it holds the work to be done."""
 
 
+_SENTENCE_ENDS = ".!?…:)✓✅"
+
+
 def claims_completion(final_message: str) -> bool:
-    """True when the completion marker is the end of the message: quoting it in prose is not a claim."""
-    return final_message.rstrip().endswith(COMPLETION_MARKER)
+    """True when the completion marker ends the message, alone on its line or after a finished sentence or one word.
+
+    Quoting it in prose is not a claim: "so I do not write <promise>COMPLETE</promise>".
+    """
+    last = final_message.rstrip().rpartition("\n")[2]
+    before = last.removesuffix(COMPLETION_MARKER).strip()
+    if before == last.strip():
+        return False
+    return not before or before.isalpha() or before[-1] in _SENTENCE_ENDS
 
 
 @dataclass(frozen=True, slots=True)

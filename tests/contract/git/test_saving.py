@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from whilly.domain.ids import RunId, attempt_id
+from whilly.domain.errors import Unavailable
+from whilly.domain.ids import CommitId, RunId, attempt_id
 
 if TYPE_CHECKING:
     from whilly.domain.change import Saved
-    from whilly.domain.ids import CommitId
     from whilly.testing.git_world import GitWorld
 
 RUN = RunId("run-1")
@@ -156,22 +156,154 @@ async def test_a_broken_repository_inside_the_workspace_does_not_stop_the_rest(w
     assert "sub/f" in saved.paths or saved.left_out == ("sub",)
 
 
-async def test_what_cannot_be_read_is_left_out_and_told(world: GitWorld, tmp_path: Path) -> None:
-    base = world.make_commit({"a": "1\n"})
-    path = await open_at(world, base)
-    world.write(path, {"secret": "x\n", "b": "2\n"})
-    (Path(path) / "secret").chmod(0)
-    if os.access(Path(path) / "secret", os.R_OK):
-        # Root reads everything: let git run as somebody who does not.
+def become_somebody_who_may_not_read_everything(world: GitWorld, folder: Path) -> None:
+    """Root reads everything: let git run as somebody who does not."""
+    if os.geteuid() == 0:
         real = shutil.which("git")
-        shim = tmp_path / "bin" / "git"
+        shim = folder / "bin" / "git"
         shim.parent.mkdir()
         shim.write_text(f'#!/bin/sh\nexec setpriv --bounding-set=-all --inh-caps=-all {real} "$@"\n')
         shim.chmod(0o755)
         world.git._program = str(shim)
+
+
+def _refuse(*_: object) -> None:
+    raise PermissionError
+
+
+async def test_what_its_owner_may_not_read_is_made_readable_and_saved(world: GitWorld, tmp_path: Path) -> None:
+    base = world.make_commit({"a": "1\n"})
+    path = await open_at(world, base)
+    world.write(path, {"secret": "x\n", "b": "2\n", "closed/deep/c": "3\n"})
+    for name in ("secret", "closed/deep", "closed"):
+        (Path(path) / name).chmod(0)
+    become_somebody_who_may_not_read_everything(world, tmp_path)
     saved = await save(world, base)
-    assert saved.paths == ("b",)
-    assert saved.left_out == ("secret",)
+    assert (saved.paths, saved.left_out) == (("b", "closed/deep/c", "secret"), ())
+
+
+async def test_what_cannot_be_read_is_told_and_stays_where_it_is(world: GitWorld, tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can make files of somebody else")
+    base = world.make_commit({"a": "1\n"})
+    path = await open_at(world, base)
+    world.write(path, {"secret": "x\n", "b": "2\n"})
+    (Path(path) / "secret").chmod(0)
+    os.chown(Path(path) / "secret", 65534, 65534)
+    become_somebody_who_may_not_read_everything(world, tmp_path)
+    with pytest.MonkeyPatch.context() as patch:
+        # Whilly is that somebody, too: the owner alone may change a mode.
+        patch.setattr(Path, "chmod", _refuse)
+        saved = await save(world, base)
+        assert (saved.paths, saved.left_out) == (("b",), ("secret",))
+        with pytest.raises(Unavailable, match="secret could not be read and is nowhere but in the workspace"):
+            await world.workspace.close(RUN, keep_branch=False)
+    assert (Path(path) / "secret").read_text() == "x\n"
+
+
+async def test_pipes_hold_nothing_and_stop_nothing(world: GitWorld) -> None:
+    base = world.make_commit({"a": "1\n"})
+    path = await open_at(world, base)
+    world.write(path, {"b": "2\n"})
+    os.mkfifo(Path(path) / "pipe")
+    saved = await save(world, base)
+    assert (saved.paths, saved.left_out) == (("b",), ())
+
+
+# On another history
+
+
+async def test_work_on_an_older_commit_takes_nothing_of_the_base_away(world: GitWorld) -> None:
+    old = world.make_commit({"README": "1\n"})
+    base = world.make_commit({"README": "1\n", "a": "of somebody else\n"}, old)
+    path = await open_at(world, base)
+    world.scratch.git("switch", "--quiet", "--create", "feature", old, cwd=path)
+    world.write(path, {"b": "mine\n"})
+    world.scratch.git("add", "b", cwd=path)
+    world.scratch.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "mine", cwd=path)
+    saved = await save(world, base)
+    assert (saved.paths, saved.is_astray) == (("b",), False)
+    assert world.files_of(saved.commit) == {"README": "1\n", "a": "of somebody else\n", "b": "mine\n"}
+    assert world.parents_of(saved.commit) == (base, CommitId(world.scratch.git("rev-parse", "feature")))
+    assert (await save(world, base, 2)).paths == ("b",)
+
+
+async def test_going_back_is_no_change(world: GitWorld) -> None:
+    old = world.make_commit({"README": "1\n"})
+    base = world.make_commit({"README": "1\n", "a": "of somebody else\n"}, old)
+    path = await open_at(world, base)
+    world.scratch.git("reset", "--quiet", "--hard", old, cwd=path)
+    assert (await save(world, base)).paths == ()
+
+
+@pytest.mark.parametrize("is_orphan", [True, False])
+async def test_a_history_that_does_not_fit_is_told(world: GitWorld, *, is_orphan: bool) -> None:
+    old = world.make_commit({"README": "1\n"})
+    base = world.make_commit({"README": "2\n"}, old)
+    path = await open_at(world, base)
+    if is_orphan:
+        world.scratch.git("checkout", "--quiet", "--orphan", "fresh", cwd=path)
+    else:
+        world.scratch.git("reset", "--quiet", "--hard", old, cwd=path)
+    world.write(path, {"README": "3\n"})
+    world.scratch.git("add", "--all", cwd=path)
+    world.scratch.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "mine", cwd=path)
+    saved = await save(world, base)
+    assert saved.is_astray
+    assert world.files_of(saved.commit)["README"] == "3\n"
+    assert world.is_held(saved.commit)
+
+
+# Submodules
+
+
+@pytest.fixture
+def library(world: GitWorld, tmp_path: Path) -> str:
+    """A repository, which the workspace's has as its submodule `lib`; the commit of the workspace's."""
+    git = world.scratch.git
+    home = tmp_path / "library"
+    home.mkdir()
+    git("init", "--quiet", "--initial-branch", "main", cwd=str(home))
+    world.write(str(home), {"f": "1\n"})
+    git("add", "f", cwd=str(home))
+    git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "f", cwd=str(home))
+    return str(home)
+
+
+async def open_with_submodule(world: GitWorld, library: str) -> tuple[str, CommitId]:
+    base = world.make_commit({"a": "1\n"})
+    path = await open_at(world, base)
+    git = world.scratch.git
+    git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library, "lib", cwd=path)
+    git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "lib", cwd=path)
+    return path, CommitId(git("rev-parse", "HEAD", cwd=path))
+
+
+async def test_an_untouched_submodule_is_no_matter(world: GitWorld, library: str) -> None:
+    path, base = await open_with_submodule(world, library)
+    world.write(path, {"b": "2\n"})
+    saved = await save(world, base)
+    assert (saved.paths, saved.stranded) == (("b",), ())
+    await world.workspace.close(RUN, keep_branch=False)
+    assert not Path(path).exists()
+
+
+@pytest.mark.parametrize("is_committed", [True, False])
+async def test_work_inside_a_submodule_is_told_and_kept(world: GitWorld, library: str, *, is_committed: bool) -> None:
+    path, base = await open_with_submodule(world, library)
+    world.write(path, {"lib/f": "2\n"})
+    git = world.scratch.git
+    if is_committed:
+        git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qam", "mine", cwd=f"{path}/lib")
+        git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qam", "lib", cwd=path)
+    assert (await save(world, base)).stranded == ("lib",)
+    with pytest.raises(Unavailable, match="work inside lib is nowhere but in the workspace"):
+        await world.workspace.close(RUN, keep_branch=False)
+    assert (Path(path) / "lib" / "f").read_text() == "2\n"
+    if is_committed:
+        git("push", "--quiet", "origin", "HEAD:refs/heads/mine", cwd=f"{path}/lib")
+        assert (await save(world, base, 2)).stranded == ()
+        await world.workspace.close(RUN, keep_branch=False)
 
 
 async def test_a_broken_index_of_the_agent_does_not_matter(world: GitWorld) -> None:

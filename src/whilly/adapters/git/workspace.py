@@ -16,7 +16,9 @@ from whilly.adapters.git.worktree.conflict import find_marked, find_unsettled, h
 from whilly.adapters.git.worktree.keeping import hold_commits, hold_work
 from whilly.adapters.git.worktree.merging import conflicts, settle, start_merge, undo_merge
 from whilly.adapters.git.worktree.opening import Opening, mark_merging
+from whilly.adapters.git.worktree.rejoining import rejoin
 from whilly.adapters.git.worktree.snapshot import remember_saved, take_snapshot
+from whilly.adapters.git.worktree.submodules import find_stranded
 from whilly.domain.change import Saved
 from whilly.domain.ids import CommitId
 from whilly.ports.workspace import Workspace
@@ -55,12 +57,17 @@ class GitWorkspace(Workspace):
     async def save(self, run: RunId, attempt: AttemptId, base: CommitId) -> Saved:
         _record, tree = await self._opening.require(run)
         message = f"whilly: work in progress of {attempt}"
-        snapshot = await take_snapshot(tree, message, await self._identity.environment())
-        commit = await hold_work(self._git, self._layout, attempt, snapshot.commit)
+        identity = await self._identity.environment()
+        snapshot = await take_snapshot(tree, message, identity)
+        joined, is_joined = snapshot.commit, True
+        if snapshot.status.head != base:
+            joined, is_joined = await rejoin(self._git, self._layout.root, base, snapshot.commit, identity)
+        commit = await hold_work(self._git, self._layout, attempt, joined)
         await remember_saved(tree, replace(snapshot, commit=commit))
         paths = await list_changed(self._git, self._layout.root, base, commit)
         unresolved = await self._find_unresolved(tree, snapshot.status, base, paths)
-        return Saved(CommitId(commit), paths, unresolved, snapshot.left_out)
+        stranded = await find_stranded(tree, snapshot.status, base)
+        return Saved(CommitId(commit), paths, unresolved, snapshot.left_out, stranded, not is_joined)
 
     @override
     async def bring_in(self, run: RunId, target: CommitId) -> tuple[str, ...]:

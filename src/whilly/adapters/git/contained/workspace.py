@@ -16,6 +16,7 @@ from whilly.adapters.git.contained.places import Record, find_record, write_reco
 from whilly.adapters.git.layout import remove_tree
 from whilly.adapters.git.names import alternatives, safe_branch
 from whilly.adapters.git.worktree.keeping import find_tip, hold_commits, hold_work, update_refs
+from whilly.adapters.git.worktree.rejoining import rejoin
 from whilly.domain.change import Saved
 from whilly.domain.errors import NotFound, PortError, Unavailable
 from whilly.domain.ids import CommitId
@@ -68,11 +69,13 @@ class ContainedWorkspace(Workspace):
     async def save(self, run: RunId, attempt: AttemptId, base: CommitId) -> Saved:
         record = self._require(run)
         work = await self._take(run, record, f"whilly: work in progress of {attempt}")
-        commit = await hold_work(self._trusted, self._layout, attempt, work.commit)
+        identity = await self._identity.environment()
+        joined, is_joined = await rejoin(self._trusted, self._layout.root, base, work.commit, identity)
+        commit = await hold_work(self._trusted, self._layout, attempt, joined)
         write_record(self._places.record(run), replace(record, saved=commit))
         paths = await list_changed(self._trusted, self._layout.root, base, commit)
         unresolved = await find_unresolved(self._trusted, self._layout.root, base, commit, record.unmerged)
-        return Saved(CommitId(commit), paths, unresolved, work.left_out)
+        return Saved(CommitId(commit), paths, unresolved, work.left_out, is_astray=not is_joined)
 
     @override
     async def bring_in(self, run: RunId, target: CommitId) -> tuple[str, ...]:

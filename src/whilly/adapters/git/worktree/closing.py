@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, final
 
 from whilly.adapters.git.worktree.keeping import find_tip, hold_commits, update_refs
 from whilly.adapters.git.worktree.snapshot import find_saved, take_snapshot
+from whilly.adapters.git.worktree.submodules import find_stranded
+from whilly.domain.errors import Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,6 +41,8 @@ class Closing:
             record, tree = await self._opening.require(run)
             work = await find_saved(tree) or await take_snapshot(tree, "whilly: work when it was closed", identity)
             tip = await self._hold(run, record, tree, work)
+            # From here on something would be lost.
+            await _require_nothing_else(tree, work, record.base)
             if keep_branch:
                 await self._leave_branch(record, work, tip)
             elif work.status.branch != record.branch:
@@ -74,3 +78,18 @@ class Closing:
         if own_tip is None:
             await hold_commits(self._git, self._layout, run, [tip], besides=record.branch)
         await update_refs(self._git, self._layout, [f"delete refs/heads/{record.branch}\0{tip}\0"])
+
+
+async def _require_nothing_else(tree: WorkTree, work: Snapshot, base: str) -> None:
+    """See that the commits hold all that somebody may have worked on here.
+
+    Raises:
+        Unavailable: they do not; the workspace has to stay.
+    """
+    stranded = await find_stranded(tree, work.status, base or "HEAD")
+    if stranded:
+        message = f"work inside {', '.join(stranded)} is nowhere but in the workspace {tree.path}"
+        raise Unavailable(message, remedy="push it from there, or remove the workspace if nobody needs it")
+    if work.left_out:
+        message = f"{', '.join(work.left_out)} could not be read and is nowhere but in the workspace {tree.path}"
+        raise Unavailable(message, remedy="make it readable (chmod u+r) or remove it")

@@ -9,11 +9,12 @@ import shutil
 import tempfile
 from collections import deque
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whilly.adapters.git.command import decode, encode, explain
-from whilly.adapters.git.worktree.tree import Status
+from whilly.adapters.git.worktree.tree import Status, make_readable
 from whilly.domain.errors import PortError, Unavailable
 
 if TYPE_CHECKING:
@@ -21,10 +22,9 @@ if TYPE_CHECKING:
 
     from whilly.adapters.git.worktree.tree import WorkTree
 
-_UNREADABLE = re.compile(
-    r'^error: open\("(?P<path>.*)"\): (?!No such file)|^error: (?P<special>.*): can only add regular files',
-    re.MULTILINE,
-)
+_UNREADABLE = re.compile(r'^error: open\("(.*)"\): (?!No such file)', re.MULTILINE)
+_SPECIAL = re.compile(rb"^error: .*: can only add regular files", re.MULTILINE)
+"""Pipes and sockets: nothing is in them that could be kept."""
 _TRIES = 5
 _INDEX = "whilly-index"
 _NOTE = "whilly-saved"
@@ -70,11 +70,16 @@ async def find_saved(tree: WorkTree) -> Snapshot | None:
     status = await tree.status(tree.git_dir / _INDEX)
     if status.is_changed or status.head != note["head"]:
         return None
-    return Snapshot(note["commit"], status)
+    return Snapshot(note["commit"], status, tuple(json.loads(note["left_out"])))
 
 
 def _write_note(tree: WorkTree, snapshot: Snapshot) -> None:
-    facts = {"commit": snapshot.commit, "head": snapshot.status.head or "", "index": _mark_of_index(tree)}
+    facts = {
+        "commit": snapshot.commit,
+        "head": snapshot.status.head or "",
+        "index": _mark_of_index(tree),
+        "left_out": json.dumps(snapshot.left_out),
+    }
     (tree.git_dir / _NOTE).write_text(json.dumps(facts), encoding="utf-8")
 
 
@@ -82,7 +87,7 @@ def _find_note(tree: WorkTree) -> Mapping[str, str] | None:
     try:
         note = json.loads((tree.git_dir / _NOTE).read_text(encoding="utf-8"))
         is_current = note["index"] == _mark_of_index(tree) and (tree.git_dir / _INDEX).exists()
-        return {"commit": str(note["commit"]), "head": str(note["head"])} if is_current else None
+        return {name: str(note[name]) for name in ("commit", "head", "left_out")} if is_current else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -126,8 +131,10 @@ async def _add(tree: WorkTree, status: Status, index: Mapping[str, str]) -> set[
     words = ("add", "--all", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
     for _ in range(_TRIES):
         added = await tree.run(*words, stdin=specs, env=index, accept=(0, 1, 128))
-        left_out = {found["path"] or found["special"] for found in _UNREADABLE.finditer(decode(added.err))}
-        if added.code == 0 or (added.code == 1 and left_out):
+        left_out = set(_UNREADABLE.findall(decode(added.err)))
+        if await asyncio.to_thread(partial(make_readable, tree.path, tuple(left_out))):
+            continue
+        if added.code == 0 or (added.code == 1 and (left_out or _SPECIAL.search(added.err))):
             break
         if b"unable to stat" not in added.err:
             raise explain(words, added)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import stat
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 _STATUS = (
     "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=none",
 )  # fmt: skip
+_CLOSED = re.compile(r"^warning: could not open directory '(.*)': Permission denied", re.MULTILINE)
 _BROKEN_INDEX = (b"index file smaller", b"index file corrupt", b"bad signature", b"bad index", b"index uses")
 NONE = "000000"
 """The mode of what is not there."""
@@ -47,6 +51,8 @@ class Status:
         is_changed: something in the files differs from the index.
         nested: directories that are repositories of their own and are not tracked by this one.
         gitlinks: the same, but put into the index, as a bare commit name.
+        moved_submodules: tracked ones at which another commit is checked out than the index has.
+        dirty_submodules: tracked ones with changes that are not committed there.
     """
 
     head: str | None
@@ -56,6 +62,8 @@ class Status:
     unmerged: tuple[Unmerged, ...]
     nested: tuple[str, ...]
     gitlinks: tuple[str, ...]
+    moved_submodules: tuple[str, ...] = ()
+    dirty_submodules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +96,15 @@ class WorkTree:
         if answer.code != 0 and any(sign in answer.err for sign in _BROKEN_INDEX):
             await self._replace_index()
             answer = await self.run(*_STATUS, env=env, accept=(0, 128))
+        while await asyncio.to_thread(self._open_closed, answer):
+            answer = await self.run(*_STATUS, env=env, accept=(0, 128))
         if answer.code != 0:
             raise explain(_STATUS, answer)
         return parse_status(answer.out)
+
+    def _open_closed(self, answer: Answer) -> bool:
+        """Whether folders that git could not read can be read now; there may be others in them."""
+        return make_readable(self.path, _CLOSED.findall(decode(answer.err)))
 
     async def _replace_index(self) -> None:
         # It holds nothing that can be read; begin from what is checked out.
@@ -115,12 +129,28 @@ class WorkTree:
         return list(dict.fromkeys(words[1] for words in lines if len(words) > 1 and words[1].strip("0")))
 
 
+def make_readable(root: Path, paths: Collection[str]) -> bool:
+    """Let their owner read and enter these paths again; whether that could be done for any of them."""
+    is_changed = False
+    for path in paths:
+        place = root / path
+        with suppress(OSError):
+            mode = place.lstat().st_mode
+            wanted = mode | (stat.S_IRWXU if stat.S_ISDIR(mode) else stat.S_IRUSR | stat.S_IWUSR)
+            if wanted != mode and not stat.S_ISLNK(mode):
+                place.chmod(stat.S_IMODE(wanted))
+                is_changed = True
+    return is_changed
+
+
 def parse_status(raw: bytes) -> Status:
     """Read `git status`, porcelain format 2 (git-status(1))."""
     headers: dict[str, str] = {}
     unmerged: list[Unmerged] = []
     nested: list[str] = []
     gitlinks: list[str] = []
+    moved: list[str] = []
+    dirty: list[str] = []
     is_dirty = is_changed = False
     for entry in filter(None, raw.split(b"\0")):
         kind, _, rest = decode(entry).partition(" ")
@@ -134,8 +164,12 @@ def parse_status(raw: bytes) -> Status:
             unmerged.append(_read_unmerged(rest))
         elif kind == "?" and rest.endswith("/"):
             nested.append(rest.rstrip("/"))
-        elif kind == "1" and rest[0] == "A" and rest[3] == "S":
-            gitlinks.append(rest.split(" ", 7)[-1])
+        elif kind == "1" and rest[3] == "S":
+            path = rest.split(" ", 7)[-1]
+            # XY, then S and: C for another commit, M for changes, U for new files.
+            gitlinks += [path] if rest[0] == "A" else []
+            moved += [path] if rest[4] == "C" else []
+            dirty += [path] if rest[5:7] != ".." else []
     head = headers.get("branch.oid", "(initial)")
     branch = headers.get("branch.head", "(detached)")
     return Status(
@@ -146,6 +180,8 @@ def parse_status(raw: bytes) -> Status:
         unmerged=tuple(unmerged),
         nested=tuple(nested),
         gitlinks=tuple(gitlinks),
+        moved_submodules=tuple(moved),
+        dirty_submodules=tuple(dirty),
     )
 
 
