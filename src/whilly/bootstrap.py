@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from whilly.engine.reading import Reading
     from whilly.ports.agent import Agent
     from whilly.ports.handoffs import Handoffs
+    from whilly.ports.machine import Machine
     from whilly.ports.repository import Repository
     from whilly.ports.sandbox import Sandbox
     from whilly.ports.sessions import Sessions
@@ -82,6 +83,13 @@ class Project:
     def clock(self) -> SystemClock:
         """The machine's clock."""
         return SystemClock()
+
+    @cached_property
+    def machine(self) -> Machine:
+        """What the computer has left."""
+        from whilly.adapters.system.machine import SystemMachine  # noqa: PLC0415  (psutil costs time)
+
+        return SystemMachine(self.state, self.clock)
 
     @cached_property
     def pipelines(self) -> Mapping[str, Pipeline]:
@@ -289,6 +297,7 @@ class Project:
             ),
             agents=self.agents,
             clock=self.clock,
+            machine=self.machine,
             checkpoint=self.checkpoint,
         )
 
@@ -374,6 +383,7 @@ def rules(settings: Settings) -> Rules:
             forbidden_paths=profile.paths("forbidden_paths"),
         ),
         limits=limits,
+        machine=settings.machine.thresholds(),
     )
 
 

@@ -272,3 +272,18 @@ def is_tmux(process: psutil.Process, server: str) -> bool:
         return server in process.cmdline()
     except psutil.Error:
         return False
+
+
+def test_a_full_disk_lets_agents_wait_and_ends_nothing(shop: Workshop) -> None:
+    shop.plan({"id": "T-1"})
+    shop.settings("[machine]\nmin_free_disk_gb = 100000")
+    running = shop.start("run")
+    shop.wait_for(lambda: running.out and "the disk is nearly full" in told(shop, "why", "T-1")["sentence"])
+    (active,) = told(shop, "status")["running"]
+    assert (active["is_under_way"], "machine.min_free_disk_gb is 100000" in active["hold"]) == (False, True)
+    assert "the disk is nearly full" in shop.run("status").out
+    assert running.process.poll() is None
+    running.interrupt()
+    assert running.wait(20).code == 130
+    shop.settings()
+    finish(shop, shop.run("run"))

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from whilly.domain.flow.brief import Profile, SessionLimits
+from whilly.domain.machine import Thresholds
 from whilly.ports.agent import Agent
 from whilly.ports.checkpoint import Checkpoint
 from whilly.ports.checks import Checks
 from whilly.ports.clock import Clock
 from whilly.ports.handoffs import Handoffs
+from whilly.ports.machine import Machine
 from whilly.ports.repository import Repository
 from whilly.ports.sessions import Sessions
 from whilly.ports.workspace import Workspace
@@ -33,6 +35,7 @@ class Ports:
     checks: Checks
     agents: Mapping[str, Agent]
     clock: Clock
+    machine: Machine
     checkpoint: Checkpoint
 
 
@@ -42,6 +45,7 @@ class Rules:
 
     profile: Profile = field(default_factory=Profile)
     limits: SessionLimits = field(default_factory=SessionLimits)
+    machine: Thresholds = field(default_factory=Thresholds)
 
 
 class Line(Protocol):

@@ -17,6 +17,8 @@ from whilly.config.tables.fields import (
     Section,
     VariableName,
 )
+from whilly.config.tables.people import HandoffSettings
+from whilly.config.tables.protection import MachineSettings
 from whilly.config.tables.trackers import GithubSettings, JiraSettings, ProjectBoardSettings
 from whilly.config.values import checked_branch, command_table
 from whilly.domain.change import CheckCommand
@@ -254,14 +256,6 @@ class PriceTable(Section):
         return self.model_dump(exclude_none=True)
 
 
-class HandoffSettings(Section):
-    """Work that is handed to people, by the agent `handoff`."""
-
-    timeout_s: Seconds = Field(
-        default=0, description="Seconds after which work that nobody gave back is taken back; 0 is never."
-    )
-
-
 class RepositorySettings(Section):
     """Where work starts and where it goes."""
 
@@ -356,6 +350,7 @@ class Settings(Section):
     )
     contained: ContainedSettings = ContainedSettings()
     handoff: HandoffSettings = HandoffSettings()
+    machine: MachineSettings = MachineSettings()
     repository: RepositorySettings = RepositorySettings()
     profile: ProfileSettings = ProfileSettings()
     storage: StorageSettings = StorageSettings()

@@ -21,6 +21,10 @@ FLAT: Final[Mapping[str, str]] = MappingProxyType(
         "MODEL": "agent.model",
         "AGENT_BACKEND": "agent.name",
         "HANDOFF_TIMEOUT": "handoff.timeout_s",
+        "MAX_CPU_PERCENT": "machine.max_cpu_percent",
+        "MAX_MEMORY_PERCENT": "machine.max_memory_percent",
+        "MIN_FREE_SPACE_GB": "machine.min_free_disk_gb",
+        "RESOURCE_CHECK_ENABLED": "machine.guarded",
         "GITHUB_AUTO_CLOSE": "github.auto_close",
         "GITHUB_ADD_COMMENTS": "github.add_comments",
         "JIRA_ENABLED": "jira.enabled",
@@ -47,7 +51,6 @@ VARIABLES: Final[Mapping[str, str]] = MappingProxyType(
 
 _WORKSPACES = "every task has a workspace of its own"
 _STATE = "Whilly keeps its state and logs in `.whilly/`"
-_HOST = "other load on the machine does not stop a run; `run.parallel` limits Whilly's own"
 _LATER = "this version does not have it"
 
 NO_EFFECT: Final[Mapping[str, str]] = MappingProxyType(
@@ -66,11 +69,7 @@ NO_EFFECT: Final[Mapping[str, str]] = MappingProxyType(
         "OPENCODE_BIN": _LATER,
         "OPENCODE_SAFE": _LATER,
         "OPENCODE_SERVER_URL": _LATER,
-        "MAX_CPU_PERCENT": _HOST,
-        "MAX_MEMORY_PERCENT": _HOST,
-        "MIN_FREE_SPACE_GB": _HOST,
         "PROCESS_TIMEOUT_MINUTES": "`agent.attempt_timeout_s` ends an attempt",
-        "RESOURCE_CHECK_ENABLED": _HOST,
         "CLOSE_EXTERNAL_TASKS": "`github.auto_close` and `jira.auto_close` say it for each tracker",
         "CLAUDE_TIMEOUT": "`agent.attempt_timeout_s` ends an attempt",
         "HANDOFF_DIR": "what is handed over lies in `.whilly/handoff`",

@@ -33,6 +33,8 @@ sed -n 's/^[$] //p' "$prompt" > "$home/script.sh"
 echo "end $item $round" >> "$LOG"
 """
 _SETTINGS = """
+[machine]
+max_cpu_percent = 0
 [agent]
 name = "sh"
 grace_s = 1

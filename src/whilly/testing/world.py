@@ -16,6 +16,7 @@ from whilly.adapters.memory.checks import MemoryChecks
 from whilly.adapters.memory.clock import ManualClock
 from whilly.adapters.memory.handoffs import MemoryHandoffs
 from whilly.adapters.memory.history import MemoryHistory
+from whilly.adapters.memory.machine import MemoryMachine
 from whilly.adapters.memory.repository import MemoryRepository
 from whilly.adapters.memory.sessions import MemorySessions, Play
 from whilly.adapters.memory.workspace import MemoryWorkspace
@@ -107,6 +108,7 @@ class World:
         self.repository = MemoryRepository(self.history)
         self.workspace = MemoryWorkspace(self.history)
         self.sessions = MemorySessions(self._play)
+        self.machine = MemoryMachine()
         self.handoffs = MemoryHandoffs(self.clock)
         self.checks = MemoryChecks(self.history.folders)
         self.pipelines = load_pipelines(NOWHERE, max_attempts=3)
@@ -130,6 +132,7 @@ class World:
             checks=self.checks,
             agents={name: CommandAgent(_AGENT, {}) for name in self.agents} | {"person": HandoffAgent("person")},
             clock=self.clock,
+            machine=self.machine,
             checkpoint=self.passed.append,
         )
 

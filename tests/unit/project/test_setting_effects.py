@@ -17,6 +17,7 @@ from whilly.cli.work.preflight import default_agent, require_repository
 from whilly.config.layers import Sources, combine
 from whilly.domain.change import CheckCommand
 from whilly.domain.ids import AttemptId
+from whilly.domain.machine import Thresholds
 from whilly.testing.scratch import ScratchRepository
 from whilly.tui.choose import Style, fitting_style
 
@@ -93,6 +94,10 @@ EFFECTS: list[tuple[str, object, Callable[[Project], Any], Any]] = [
     ("agent.result_grace_s", 9, lambda p: limits(p).after_result, timedelta(seconds=9)),
     ("agent.max_output_mb", 9, lambda p: limits(p).output, 9 << 20),
     ("handoff.timeout_s", 9, lambda p: limits(p).handoff, timedelta(seconds=9)),
+    ("machine.guarded", False, lambda p: rules(p.settings).machine, Thresholds()),
+    ("machine.max_cpu_percent", 50, lambda p: rules(p.settings).machine.max_cpu, 0.5),
+    ("machine.max_memory_percent", 50, lambda p: rules(p.settings).machine.max_memory, 0.5),
+    ("machine.min_free_disk_gb", 2, lambda p: rules(p.settings).machine.min_disk, 2 << 30),
     ("agent.grace_s", 9, lambda p: limits(p).grace, timedelta(seconds=9)),
     ("agent.reservation_usd", "2.5", lambda p: p._staff().reservation, Decimal("2.5")),
     ("agent.max_turns", 9, lambda p: limits(p).max_turns, 9),

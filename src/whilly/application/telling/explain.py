@@ -198,6 +198,10 @@ def _between(case: Case, run: Run) -> Explanation:
             (Fact(due), *_history(case)),
             remedies=(remedy,),
         )
+    active = case.active(case.name)
+    if active and active.hold:
+        facts = (Fact(due), *_history(case))
+        return Explanation(f"{case.name} waits: {active.hold}", facts, remedies=("it goes on by itself",))
     if money.budget is not None and money.spent + money.reserved >= money.budget:
         sentence = f"{case.name} waits for money: the rest of the budget is reserved by attempts under way"
         fact = Fact(f"${money.spent} spent and ${money.reserved} reserved of ${money.budget}")

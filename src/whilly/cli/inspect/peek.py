@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from whilly.application.live import Live, LiveAttempt
 from whilly.application.telling.progress import at_moment
 from whilly.domain.errors import ConfigError
+from whilly.domain.flow.plan_run import PlanPhase
+from whilly.domain.machine import find_shortage
 from whilly.ports.agent import NOTHING_KNOWN
 from whilly.ports.sessions import SessionState
 from whilly.transport.process.home import AttemptHome
@@ -41,7 +43,21 @@ def peek(project: Project, progress: Progress) -> Progress:
     for active in progress.active:
         if active.is_under_way and active.run:
             live.started(_look(project, active))
+    _hold(project, progress, live)
     return at_moment(progress, progress.at, live, progress.news)
+
+
+def _hold(project: Project, progress: Progress, live: Live) -> None:
+    """Say of what is to go on with an agent that the machine has no room for it, if that is so."""
+    stages = {name: stage for each in project.pipelines.values() for name, stage in each.stages.items()}
+    early = [each for each in progress.active if not each.is_under_way and each.stage in stages]
+    early = [each for each in early if stages[each.stage].is_agent]
+    if not early or progress.phase is not PlanPhase.ACTIVE:
+        return
+    working = sum(bool(each.agent) for each in live.attempts.values())
+    shortage = find_shortage(project.machine.measure(), project.settings.machine.thresholds(), working=working)
+    for each in early if shortage else ():
+        live.held(each.item, shortage)
 
 
 def _look(project: Project, active: Active) -> LiveAttempt:

@@ -94,6 +94,7 @@ def _describe_active(active: Active) -> dict[str, Any]:
         "attempt": active.number,
         "agent": active.agent,
         "is_under_way": active.is_under_way,
+        "hold": active.hold,
         "since": active.since.isoformat(),
         "elapsed_sec": round(active.elapsed.total_seconds(), 1),
         "last_action": active.last_action,

@@ -20,6 +20,7 @@ from whilly.domain.errors import PortError, Unavailable, WhillyError
 from whilly.domain.flow.brief import Brief, HandedOver
 from whilly.domain.flow.lifecycle import CloseRun, StartAttempt, due
 from whilly.domain.flow.plan_run import Hold
+from whilly.domain.machine import find_shortage
 from whilly.engine.driving.attempt_line import AttemptLine
 from whilly.engine.driving.control import Control
 from whilly.engine.driving.handing import hand_over
@@ -160,6 +161,10 @@ class Driver:
             self.live.held(run.item, run.wait.reason if run.wait else "")
             await asyncio.sleep(min(early, HOLD_SECONDS))
             return await self._look(run.id)
+        if shortage := self._find_shortage(position):
+            self.live.held(run.item, shortage)
+            await asyncio.sleep(HOLD_SECONDS)
+            return await self._look(run.id)
         claim = await self._claim(position)
         if not isinstance(claim, Hold):
             return position.under_way(claim.run, claim.event, claim.plan)
@@ -168,6 +173,14 @@ class Driver:
             self.control.stop(run.plan, claim.stop)
         await asyncio.sleep(HOLD_SECONDS)
         return await self._look(run.id)
+
+    def _find_shortage(self, position: Position) -> str:
+        """Why the machine has no room for the run's next attempt; empty when it has, or needs none."""
+        first = self._ports.agents.get(self._staff.able(position.item)[0])
+        if not position.stage.is_agent or first is None or first.facts().is_person:
+            return ""
+        working = sum(bool(each.agent) for each in self.live.attempts.values())
+        return find_shortage(self._ports.machine.measure(), self._rules.machine, working=working)
 
     async def _claim(self, position: Position) -> Claimed | Hold:
         run, stage = position.run, position.stage

@@ -9,6 +9,7 @@ from whilly.testing.contracts.agent import AgentCase, AgentContract
 from whilly.testing.contracts.checks import ChecksContract
 from whilly.testing.contracts.clock import ClockContract
 from whilly.testing.contracts.handoffs import HandoffsContract, HandoffsRig
+from whilly.testing.contracts.machine import MachineContract
 from whilly.testing.contracts.repository import RepositoryContract
 from whilly.testing.contracts.sandbox import SandboxContract
 from whilly.testing.contracts.secrets import SecretsContract
@@ -25,6 +26,7 @@ __all__ = [
     "ContractSuite",
     "HandoffsContract",
     "HandoffsRig",
+    "MachineContract",
     "RepositoryContract",
     "RepositoryWorld",
     "SandboxContract",

@@ -21,6 +21,8 @@ from whilly.transport.process.census import STATE_VARIABLE
 
 AGENT = Path(__file__).with_name("agent.py")
 SETTINGS = """\
+[machine]
+max_cpu_percent = 0
 [run]
 parallel = 3
 [agent]
