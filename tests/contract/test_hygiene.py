@@ -167,7 +167,9 @@ async def test_opencode_starts_no_server_of_a_poisoned_repository_but_its_plugin
     traps: Traps, tmp_path: Path, scripted_model: Callable[..., ScriptedModel], make: Callable[..., Agent]
 ) -> None:
     rig = OpencodeRig()
-    with scripted_model(Script("TASK", (DONE,))) as model:
+    # It loads plugins beside its work; a short session may be over before.
+    wait = f"for _ in $(seq 300); do [ -e {traps.folder}/plugin ] && break; sleep 0.1; done"
+    with scripted_model(Script("TASK", (rig.shell(wait), DONE))) as model:
         agent = make(rig, model.url, "careful")
         assert await work(agent, rig, traps, tmp_path / "careful") is Outcome.COMPLETED
     assert agent.facts().runs_plugins

@@ -91,17 +91,16 @@ def test_an_unknown_scenario_names_those_that_there_are(
 
 def test_a_machine_without_any_agent_says_what_to_install_and_everything_else_works(command: Command) -> None:
     listed = json.loads(command("agents", "list", "--json", PATH=BARE).out)["agents"]
-    found = {agent["name"]: (agent["is_installed"], agent["remedy"]) for agent in listed}
-    assert found == {
-        "claude": (False, "npm install -g @anthropic-ai/claude-code"),
-        "codex": (False, "npm install -g @openai/codex"),
-        "demo": (True, None),
-        "gemini": (False, "npm install -g @google/gemini-cli"),
-        "opencode": (False, "npm install -g opencode-ai"),
+    missing = {agent["name"]: agent["remedy"] for agent in listed if not agent["is_installed"]}
+    assert missing == {
+        "claude": "npm install -g @anthropic-ai/claude-code",
+        "codex": "npm install -g @openai/codex",
+        "gemini": "npm install -g @google/gemini-cli",
+        "opencode": "npm install -g opencode-ai",
     }
     doctor = json.loads(command("doctor", "--json", PATH=BARE).out)
-    missing = [finding["remedy"] for finding in doctor["findings"] if finding["code"] == "agent_missing"]
-    assert missing == ["npm install -g @anthropic-ai/claude-code"]
+    said = [finding["remedy"] for finding in doctor["findings"] if finding["code"] == "agent_missing"]
+    assert said == ["npm install -g @anthropic-ai/claude-code"]
     assert command("init", "--sample", PATH=BARE).code == 0
     told = command("run", "tasks.json", "--agent", "demo", "--headless", PATH=BARE)
     assert told.code == 0, told.err
