@@ -138,11 +138,12 @@ def test_the_time_of_an_attempt_is_over(shop: Workshop) -> None:
 
 def test_an_agent_that_is_silent_is_stalled(shop: Workshop) -> None:
     shop.settings("[agent]\nfirst_output_s = 1\nstall_s = 1.5\n[run]\nmax_attempts = 1\n")
-    shop.plan({"id": "A", "description": SLOW}, {"id": "B", "description": f"$ echo thinking\n{SLOW}"})
+    # B hangs by itself; with a command below it, it would be at work.
+    shop.plan({"id": "A", "description": SLOW}, {"id": "B", "description": "$ echo thinking\n$ exec sleep 600"})
     ended = shop.run("run")
     assert (ended.code, shop.processes()) == (1, [])
     assert "no first output for 1 s" in ended.tasks["A"]["reason"]
-    assert "no output for 1 s" in ended.tasks["B"]["reason"]
+    assert "no output and nothing at work for 1 s" in ended.tasks["B"]["reason"]
 
 
 def test_turns_model_and_variables_reach_the_agent(shop: Workshop) -> None:
