@@ -17,6 +17,7 @@ from whilly.domain.flow.plan_run import Limits, PlanPhase, StopReason
 from whilly.domain.flow.run import Phase
 from whilly.domain.handoff import Answer, AnswerStatus, HandoffState
 from whilly.domain.ids import AttemptId, ItemId
+from whilly.domain.session import Exit
 from whilly.domain.work_item import WorkItem
 from whilly.engine.ledger import Ledger
 from whilly.engine.planning import Planning
@@ -260,3 +261,50 @@ def test_the_time_of_a_run_ends_it_and_leaves_what_is_handed_over(office: Office
     office.finish()
     assert office.records.state().stop is StopReason.TIMEOUT
     assert look(world, attempt).state is HandoffState.OPEN
+
+
+def test_a_stop_takes_back_what_is_handed_over_and_keeps_the_work(office: Office, world: World) -> None:
+    office.import_items(for_a_person())
+    office.begin()
+    attempt = wait_for_handoff(office)
+    work_by_hand(world, run_of(office))
+    assert outsider(office)[1].stop_attempt(PLAN, ItemId("A"), "grace", "not now") == ""
+    office.finish()
+    assert office.records.story("A") == ["execute interrupted"]
+    assert (office.records.statuses()["A"], office.records.reason("A")) == ("human_loop", "stopped by grace: not now")
+    assert look(world, attempt).state is HandoffState.WITHDRAWN
+    assert f"refs/whilly/wip/{attempt}" in world.history.refs
+
+
+def test_an_agent_that_is_stopped_ends_alone_and_waits_for_a_person(office: Office, world: World) -> None:
+    world.scripts["A", 1] = world.scripts["B", 1] = hang
+    office.import_items(item("A"), item("B"))
+    office.begin()
+    office.wait_for_session("A")
+    office.wait_for_session("B")
+    planning = outsider(office)[1]
+    assert planning.say(PLAN, ItemId("A"), "ada", "the other way") == ""
+    assert planning.stop_attempt(PLAN, ItemId("A"), "ada") == ""
+    office.wait(lambda: office.records.statuses()["A"] == "human_loop")
+    assert office.records.story("B") == ["execute …"]
+    assert planning.stop_attempt(PLAN, ItemId("A"), "ada") == "nothing is being done for it"
+    assert planning.retry(PLAN, ItemId("A"), "ada") == ""
+    office.wait(lambda: office.records.statuses()["A"] == "done")
+    assert "ada says: the other way" in next(scene for scene in world.scenes if scene.number == 2).prompt
+    world.sessions.finish(office.records.home("B", 1), Exit(code=0))
+    office.finish()
+    assert set(office.records.statuses().values()) == {"done"}
+
+
+def test_an_agent_that_ended_by_itself_before_the_stop_goes_on(office: Office, world: World) -> None:
+    world.scripts["A", 1] = hang
+    office.import_items(item("A"))
+    office.begin()
+    office.wait_for_session("A")
+    run = run_of(office)
+    world.sessions.finish(office.records.home("A", 1), Exit(code=0))
+    # Whichever of the two is seen first: its work is not thrown away.
+    refusal = outsider(office)[1].stop_attempt(PLAN, run.item, "ada")
+    office.finish()
+    assert office.records.statuses()["A"] in ({"done"} if refusal else {"done", "human_loop"})
+    assert any(ref.startswith(f"refs/whilly/wip/{run.id}") for ref in world.history.refs)
