@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from whilly.ports.agent import Agent
     from whilly.ports.handoffs import Handoffs
     from whilly.ports.machine import Machine
+    from whilly.ports.policy import Policy
     from whilly.ports.repository import Repository
     from whilly.ports.sandbox import Sandbox
     from whilly.ports.sessions import Sessions
@@ -219,6 +220,13 @@ class Project:
         return make_contained_tier(self.git, path, self.layout, self.clock, self.sandbox)
 
     @cached_property
+    def policy(self) -> Policy:
+        """What may be taken over of contained agents' changes."""
+        from whilly.adapters.git.contained.policy import GitPolicy  # noqa: PLC0415  (as above)
+
+        return GitPolicy(self.git, self.root, self.settings.contained.accept)
+
+    @cached_property
     def sessions(self) -> Sessions:
         """The processes of agents."""
         from whilly.adapters.process.sessions import ProcessSessions  # noqa: PLC0415  (as above)
@@ -299,6 +307,7 @@ class Project:
             clock=self.clock,
             machine=self.machine,
             checkpoint=self.checkpoint,
+            policy=self.policy if tier else None,
         )
 
     def engine(self) -> tuple[Engine, Ledger]:

@@ -165,3 +165,27 @@ def test_the_flag_decides_over_the_settings(held: Workshop) -> None:
     assert held.run("run", "--isolation", "contained").code == 0
     assert held.repository.git("show", "whilly/shop:A.txt") == "held"
     assert json.loads(held.run("config", "show", "--json").out)
+
+
+def test_what_is_refused_is_mended_and_what_needs_a_person_waits_for_one(held: Workshop) -> None:
+    again = "if grep -q '^## A check fails' \"$prompt\"; then rm -f link; else ln -s /etc/passwd link; fi"
+    held.plan(
+        {"id": "A", "description": f"$ {again}; echo A > A.txt"},
+        {"id": "B", "description": "$ mkdir -p .github && echo 'on: push' > .github/ci.yml"},
+    )
+    ended = held.run("run")
+    assert ended.tasks["A"]["status"] == "done", ended.out + ended.err
+    stages = [(line["task_id"], line["stage"]) for line in ended.objects("attempt_started")]
+    assert ("A", "repair") in stages
+    assert "link (link_outside: it leads out of the repository, to '/etc/passwd')" in ended.out
+    assert held.integrated() == ["A"]
+    why = held.run("why", "B").out
+    assert ".github/ci.yml (ci: it decides what the forge runs)" in why
+    assert "contained.accept" in why
+    settings = held.repository.root / "whilly.toml"
+    settings.write_text(
+        f'{settings.read_text(encoding="utf-8")}\n[contained]\naccept = [".github"]\n', encoding="utf-8"
+    )
+    assert held.run("retry", "B").code == 0
+    again_ended = held.run("run")
+    assert (again_ended.code, sorted(held.integrated())) == (0, ["A", "B"]), again_ended.out + again_ended.err

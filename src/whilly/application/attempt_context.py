@@ -14,6 +14,7 @@ from whilly.ports.checks import Checks
 from whilly.ports.clock import Clock
 from whilly.ports.handoffs import Handoffs
 from whilly.ports.machine import Machine
+from whilly.ports.policy import Policy
 from whilly.ports.repository import Repository
 from whilly.ports.sessions import Sessions
 from whilly.ports.workspace import Workspace
@@ -37,6 +38,7 @@ class Ports:
     clock: Clock
     machine: Machine
     checkpoint: Checkpoint
+    policy: Policy | None = None
 
 
 @dataclass(frozen=True, slots=True)

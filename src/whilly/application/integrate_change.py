@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whilly.application.verify_change import check_commit, halted
+from whilly.application.verify_change import check_commit, find_objections, halted
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome
 from whilly.domain.change import Conflicted
 from whilly.domain.errors import RuleViolation
 from whilly.domain.flow.brief import Halt
+from whilly.domain.trust.policy import Consequence, render_objections
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -39,6 +40,16 @@ async def integrate_change(brief: Brief, context: AttemptContext) -> AttemptResu
     return AttemptResult(Outcome.CRASHED, f"branch {brief.target} moved {MAX_RACES} times while this was integrated")
 
 
+async def _ask_person(brief: Brief, context: AttemptContext) -> AttemptResult | None:
+    """The wait for a person who has to look at the change before it goes anywhere; None when nobody has to."""
+    commit = brief.run.head or brief.base
+    found = await find_objections(brief, context, commit, Consequence.REVIEW)
+    if not found:
+        return None
+    how = f"look at {commit[:12]}, add the paths to contained.accept, then `whilly retry {brief.item.id}`"
+    return AttemptResult(Outcome.ASKED, f"a person has to look at {render_objections(found)}; {how}", commit=commit)
+
+
 async def _is_there(brief: Brief, context: AttemptContext, target: CommitId) -> bool:
     return brief.candidate is not None and await context.ports.repository.is_ancestor(brief.candidate, target)
 
@@ -59,6 +70,8 @@ async def _move(brief: Brief, context: AttemptContext, combined: Combined, targe
 
 
 async def _advance(brief: Brief, context: AttemptContext, new: CommitId, old: CommitId) -> AttemptResult | None:
+    if asked := await _ask_person(brief, context):
+        return asked
     if not await context.line.keep_candidate(new):
         return AttemptResult(Outcome.CANCELLED, "superseded before it was integrated")
     context.ports.checkpoint("advance:before")

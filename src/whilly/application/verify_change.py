@@ -10,11 +10,13 @@ from whilly.domain.attempt import AttemptResult, Evidence, Outcome
 from whilly.domain.change import CheckCommand
 from whilly.domain.claims import outside
 from whilly.domain.flow.brief import Halt
+from whilly.domain.trust.policy import Consequence, render_objections
 
 if TYPE_CHECKING:
     from whilly.application.attempt_context import AttemptContext
     from whilly.domain.flow.brief import Brief, Profile
     from whilly.domain.ids import CommitId
+    from whilly.domain.trust.policy import Objection
 
 
 async def verify_change(brief: Brief, context: AttemptContext) -> AttemptResult:
@@ -22,8 +24,8 @@ async def verify_change(brief: Brief, context: AttemptContext) -> AttemptResult:
     commit = brief.run.head
     if commit is None:
         return AttemptResult(Outcome.REJECTED, "there is no commit to verify", evidence=Evidence("no commit"))
-    strayed = await _strayed(brief, context, commit)
-    failure = strayed or await check_commit(brief, context, commit)
+    refused = await _refused(brief, context, commit) or await _strayed(brief, context, commit)
+    failure = refused or await check_commit(brief, context, commit)
     if isinstance(failure, Halt):
         return halted(failure)
     if failure is not None:
@@ -73,6 +75,26 @@ async def _run_checks(
     finally:
         checks.cancel()
         await asyncio.wait({checks})
+
+
+async def find_objections(
+    brief: Brief, context: AttemptContext, commit: CommitId, consequence: Consequence
+) -> tuple[Objection, ...]:
+    """What the policy has against the run's change, of one consequence."""
+    if context.ports.policy is None:
+        return ()
+    found = await context.ports.policy.objections(brief.base, commit)
+    return tuple(objection for objection in found if objection.consequence is consequence)
+
+
+async def _refused(brief: Brief, context: AttemptContext, commit: CommitId) -> Evidence | None:
+    found = await find_objections(brief, context, commit, Consequence.REFUSED)
+    if not found:
+        return None
+    summary = f"the change holds what is refused: {render_objections(found)}"
+    names = sorted(f"{objection.rule}:{objection.path}" for objection in found)
+    paths = tuple(sorted({objection.path for objection in found}))
+    return Evidence(summary, fingerprint=f"refused:{names}", paths=paths)
 
 
 async def _strayed(brief: Brief, context: AttemptContext, commit: CommitId) -> Evidence | None:

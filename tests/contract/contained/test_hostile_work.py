@@ -13,8 +13,9 @@ import pytest
 from whilly.adapters.git.command import Git
 from whilly.adapters.git.contained.bundle import Quarantine
 from whilly.adapters.git.contained.mirror import Mirror
+from whilly.adapters.git.contained.policy import GitPolicy
 from whilly.adapters.git.contained.tier import HARDENED
-from whilly.domain.errors import BadResponse
+from whilly.domain.errors import BadResponse, NotFound
 from whilly.domain.ids import CommitId, RunId, attempt_id
 
 if TYPE_CHECKING:
@@ -337,3 +338,51 @@ async def test_a_bundle_on_another_commit_is_refused(
     bundle = forge(world, tmp_path, ("100644", "a", blob(world, "new\n")))
     with pytest.raises(BadResponse, match="no bundle on top of"):
         await quarantine.open(bundle, "1234567890" * 4, "run-1")
+
+
+# The policy, on what lies in a checkout.
+
+
+async def test_every_refused_path_is_named(world: ContainedWorld) -> None:
+    base = world.make_commit({"a": "1\n"})
+    tree = Path(await world.workspace.open(RUN, "whilly/T-1", base))
+    (tree / "out").symlink_to("/etc/passwd")
+    (tree / "up").symlink_to("../../x")
+    (tree / "a\nb").write_text("x\n", encoding="utf-8")
+    (tree / "a\u202eb").write_text("x\n", encoding="utf-8")
+    (tree / os.fsdecode(b"a\xffb")).write_text("x\n", encoding="utf-8")
+    (tree / "large").write_bytes(b"x" * (6 * 2**20))
+    (tree / "key").write_text("ghp_" + "a" * 36, encoding="utf-8")
+    (tree / ".gitea").mkdir()
+    (tree / ".gitea" / "ci.yml").write_text("on: push\n", encoding="utf-8")
+    world.write(tree, {"a": "fine\n"})
+    saved = await world.workspace.save(RUN, attempt_id(RUN, 1), base)
+    policy = GitPolicy(world.inner.git, world.scratch.root)
+    found = {(each.path, each.rule) for each in await policy.objections(base, saved.commit)}
+    assert found == {
+        ("out", "link_outside"),
+        ("up", "link_outside"),
+        ("a\nb", "odd_path"),
+        ("a\u202eb", "odd_path"),
+        ("a\udcffb", "odd_path"),
+        ("large", "too_large"),
+        ("key", "secret"),
+        (".gitea/ci.yml", "ci"),
+    }
+
+
+async def test_a_submodule_is_refused(world: ContainedWorld) -> None:
+    base = world.make_commit({"a": "1\n"})
+    git = world.scratch.git
+    env = {"GIT_INDEX_FILE": str(world.scratch.home / "other-index")}
+    git("read-tree", base, env=env)
+    git("update-index", "--add", "--cacheinfo", f"160000,{base},lib", env=env)
+    commit = CommitId(git("commit-tree", git("write-tree", env=env), "-p", base, "-m", "x"))
+    (found,) = await GitPolicy(world.inner.git, world.scratch.root).objections(base, commit)
+    assert (found.path, found.rule) == ("lib", "submodule")
+
+
+async def test_the_policy_says_when_there_is_no_such_commit(world: ContainedWorld) -> None:
+    base = world.make_commit({"a": "1\n"})
+    with pytest.raises(NotFound):
+        await GitPolicy(world.inner.git, world.scratch.root).objections(base, CommitId("1234567890" * 4))

@@ -11,6 +11,7 @@ import pytest
 
 from whilly.adapters.bubblewrap.agent import ContainedAgent
 from whilly.adapters.bubblewrap.sandbox import BubblewrapSandbox
+from whilly.adapters.git.contained.policy import GitPolicy
 from whilly.application.choose_target import choose_target
 from whilly.bootstrap import Project, pass_by, rules
 from whilly.cli.work.preflight import default_agent, require_repository
@@ -77,6 +78,11 @@ def held(project: Project) -> BubblewrapSandbox:
     return project.sandbox
 
 
+def accepted(project: Project) -> tuple[str, ...]:
+    assert isinstance(project.policy, GitPolicy)
+    return project.policy._accepted
+
+
 def hosts(project: Project) -> tuple[str, ...]:
     contained = project._contain("demo", project.agents["demo"])
     assert isinstance(contained, ContainedAgent)
@@ -105,6 +111,7 @@ EFFECTS: list[tuple[str, object, Callable[[Project], Any], Any]] = [
     ("agent.isolation", "contained", lambda p: type(p.workspace).__name__, "ContainedWorkspace"),
     ("contained.user", "61234", lambda p: held(p)._user, "61234"),
     ("contained.read", ["/opt/tools"], lambda p: held(p)._readable, ("/opt/tools",)),
+    ("contained.accept", ["./.github"], accepted, (".github",)),
     (
         "contained.hosts",
         ["Example.org:8443"],

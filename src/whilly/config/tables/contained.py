@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from whilly.config.tables.fields import AbsolutePath, HostName, Section
+from whilly.config.tables.fields import AbsolutePath, HostName, RepositoryPath, Section
 
 Count = Annotated[int, Field(ge=0)]
 
@@ -23,6 +23,9 @@ class ContainedSettings(Section):
     hosts: tuple[HostName, ...] = Field(
         default=(),
         description="Hosts that agents may reach by a proxy, `name` (port 443) or `name:port`; checks reach none.",
+    )
+    accept: tuple[RepositoryPath, ...] = Field(
+        default=(), description="Paths, directories or globs that a person has looked at and agreed to being changed."
     )
     memory_mb: Count = Field(default=8192, description="Megabytes of memory that each of them may use; 0 is no limit.")
     processes: Count = Field(default=512, description="Processes that each of them may have; 0 is no limit.")

@@ -1,0 +1,50 @@
+"""The policy for changes, on what git's objects say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, final
+
+from typing_extensions import override
+
+from whilly.adapters.git.comparison import list_changed
+from whilly.adapters.git.contained.contents import list_entries, measure, read
+from whilly.domain.claims import Refused, normalize
+from whilly.domain.trust.policy import Alteration, judge_change
+from whilly.ports.policy import Policy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from whilly.adapters.git.command import Git
+    from whilly.domain.ids import CommitId
+    from whilly.domain.trust.policy import Objection
+
+
+@final
+class GitPolicy(Policy):
+    """Reads the change out of the user's repository.
+
+    Args:
+        accepted: paths, directories or globs that a person has agreed to.
+    """
+
+    def __init__(self, git: Git, root: Path, accepted: Sequence[str] = ()) -> None:
+        self._git = git
+        self._root = root
+        spelled = map(normalize, accepted)
+        self._accepted = tuple(path for path in spelled if not isinstance(path, Refused))
+
+    @override
+    async def objections(self, base: CommitId, commit: CommitId) -> tuple[Objection, ...]:
+        # Says NotFound where there is no such commit.
+        await list_changed(self._git, self._root, base, commit)
+        entries = await list_entries(self._git, self._root, base, commit)
+        names = [entry.name for entry in entries if entry.is_there]
+        sizes = await measure(self._git, self._root, names)
+        contents = await read(self._git, self._root, names)
+        made = [
+            Alteration(each.path, each.old_mode, each.mode, sizes.get(each.name, 0), contents.get(each.name, b""))
+            for each in entries
+        ]
+        return judge_change(made, self._accepted)

@@ -1,0 +1,3 @@
+"""What is not taken on trust: changes of contained agents, and text that is about to leave."""
+
+from __future__ import annotations
