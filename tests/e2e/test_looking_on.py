@@ -114,8 +114,8 @@ def test_status_for_programs_has_fields_that_stay(here: Command) -> None:
     assert told["cost"] == {"spent_usd": 2.3, "reserved_usd": 1.5, "budget_usd": 10.0}
     running = next(each for each in told["running"] if each["id"] == "T-3")
     assert set(running) == {
-        "id", "title", "run", "stage", "attempt", "agent", "is_under_way", "since", "elapsed_sec", "last_action",
-        "quiet_sec", "tokens", "spent_usd", "reserved_usd",
+        "id", "title", "run", "stage", "attempt", "agent", "is_under_way", "hold", "since", "elapsed_sec",
+        "last_action", "quiet_sec", "tokens", "spent_usd", "reserved_usd",
     }  # fmt: skip
     assert (running["last_action"], running["tokens"]) == ("edit c [31m.txt", 7)
     assert told["whilly"] is None
