@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from whilly.application.follow_session import SLICE_SECONDS
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome
 from whilly.domain.change import CheckCommand
 from whilly.domain.claims import outside
+from whilly.domain.errors import PortError
 from whilly.domain.flow.brief import Halt
 from whilly.domain.trust.policy import Consequence, render_objections
 
@@ -57,7 +59,9 @@ async def check_commit(brief: Brief, context: AttemptContext, commit: CommitId) 
     try:
         return await _run_checks(brief, context, place, commands)
     finally:
-        await context.ports.repository.discard(name)
+        with suppress(PortError):
+            # What cannot be cleaned up now is later, at the end of a run or by the doctor; the verdict stands.
+            await context.ports.repository.discard(name)
         context.ports.checkpoint("check:after")
 
 

@@ -33,7 +33,7 @@ def _explained() -> Iterator[None]:
     """Say what it means that the ledger cannot be used."""
     try:
         yield
-    except (SQLAlchemyError, OSError) as error:
+    except SQLAlchemyError as error:
         message = f"the ledger cannot be read or written: {error}"
         remedy = "free some disk space or end what locks it, then run the same command again: nothing is lost"
         raise Unavailable(message, remedy=remedy) from error

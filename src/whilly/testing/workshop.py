@@ -183,16 +183,16 @@ class Workshop:
         path.write_text(text, encoding="utf-8")
         return path
 
-    def start(self, *words: str, cwd: Path | None = None, **environ: str) -> Running:
-        """Start the installed `whilly` with these words."""
-        argv = [sys.executable, "-m", "whilly", *words]
+    def start(self, *words: str, cwd: Path | None = None, under: Sequence[str] = (), **environ: str) -> Running:
+        """Start the installed `whilly` with these words; `under` is a program that starts it."""
+        argv = [*under, sys.executable, "-m", "whilly", *words]
         running = Running(argv, cwd or self.repository.root, {**self.environ, **environ}, self.world)
         self.started.append(running)
         return running
 
-    def run(self, *words: str, cwd: Path | None = None, **environ: str) -> Ended:
+    def run(self, *words: str, cwd: Path | None = None, under: Sequence[str] = (), **environ: str) -> Ended:
         """The same, to its end."""
-        return self.start(*words, cwd=cwd, **environ).wait()
+        return self.start(*words, cwd=cwd, under=under, **environ).wait()
 
     def let_go(self) -> None:
         """Agents and checks that wait for it go on."""

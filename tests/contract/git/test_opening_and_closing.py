@@ -273,7 +273,7 @@ async def test_a_kill_after_the_checkout_was_removed_ends_in_the_same(world: Git
     path = await open_at(world, base)
     world.write(path, {"b": "2\n"})
     saved = await world.workspace.save(RUN, attempt_id(RUN, 1), base)
-    world.layout.unregister(Path(path))
+    world.layout.discard(Path(path))
     await world.workspace.close(RUN, keep_branch=False)
     assert BRANCH not in world.refs()
     assert world.is_held(saved.commit)

@@ -41,10 +41,11 @@ def closed_pipe() -> Iterator[TextIO]:
 def test_progress_and_complete_have_the_predecessors_fields_and_say_where_the_work_is(progress: Progress) -> None:
     stream = io.StringIO()
     view = JsonLines(stream, ManualClock())
-    quiet = replace(progress, news=(), take_over="git merge whilly/shop")
+    quiet = replace(progress, news=(), take_over="git merge whilly/shop", warnings=("a disk is slow",))
     view.show(quiet)
     view.finish(quiet, 1, "reports/shop.md")
     more = {"stop": None, "remedy": "", "target": "whilly/shop", "take_over": "git merge whilly/shop"}
+    more |= {"warnings": ["a disk is slow"]}
     assert read(stream) == [
         {"event": "progress", **NUMBERS},
         {"event": "complete", **NUMBERS, "report": "reports/shop.md", "exit_code": 1, **more},

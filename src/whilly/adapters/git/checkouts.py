@@ -38,12 +38,12 @@ class Checkouts:
         """See `Repository.checkout`."""
         path = self._layout.checkout(name)
         await asyncio.to_thread(self._layout.prepare)
-        await asyncio.to_thread(self._layout.unregister, path)
+        await asyncio.to_thread(self._layout.discard, path)
         tree = await asyncio.to_thread(self._take_spare, path)
         if tree is not None:
             if await self._turn(tree, commit):
                 return path
-            await asyncio.to_thread(self._layout.unregister, path)
+            await asyncio.to_thread(self._layout.discard, path)
         # Twice --force: also in place of a registration that a crash or a lock has left.
         words = ("worktree", "add", "--quiet", "--force", "--force", "--detach", str(path), commit)
         try:
@@ -65,7 +65,7 @@ class Checkouts:
                 spare = path.with_name(f"{SPARE}{number}")
                 if not spare.exists() and _move(path, spare):
                     return
-        self._layout.unregister(path)
+        self._layout.discard(path)
 
     def _take_spare(self, path: Path) -> WorkTree | None:
         for number in range(MAX_SPARES):
@@ -74,7 +74,7 @@ class Checkouts:
                 git_dir = read_git_dir(path)
                 if git_dir is not None and is_whole(path):
                     return WorkTree(self._git, path, git_dir)
-                self._layout.unregister(path)
+                self._layout.discard(path)
         return None
 
     async def _turn(self, tree: WorkTree, commit: str) -> bool:
@@ -91,9 +91,9 @@ class Checkouts:
 
 
 def remove_spares(layout: Layout) -> None:
-    """Remove the checkouts that are kept for later."""
+    """Remove the checkouts that are kept for later; what cannot be removed lies in `gone`."""
     for number in range(MAX_SPARES):
-        layout.unregister(layout.state / "checkouts" / f"{SPARE}{number}")
+        layout.discard(layout.state / "checkouts" / f"{SPARE}{number}")
 
 
 def _move(old: Path, new: Path) -> bool:

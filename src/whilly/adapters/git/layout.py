@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import stat
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whilly.adapters.git.names import safe_part
+from whilly.adapters.git.removal import list_gone, make_enterable, move_away, remove_tree
+from whilly.domain.errors import PortError
 
 if TYPE_CHECKING:
     from whilly.domain.ids import AttemptId, RunId
@@ -65,18 +65,48 @@ class Layout:
         if not ignore.exists():
             ignore.write_text("*\n", encoding="utf-8")
 
-    def unregister(self, path: Path) -> None:
-        """Remove a linked work tree of ours, first from git's list and then from the disk; absent is not an error."""
+    @property
+    def gone(self) -> Path:
+        """Where directories wait to be removed: what is here belongs to nothing any more."""
+        return self.state / "gone"
+
+    def remove_gone(self, name: str = "") -> None:
+        """Remove what is in `gone`, or that which had this name.
+
+        Raises:
+            PortError: some of it cannot be removed.
+        """
+        stuck: PortError | None = None
+        for waiting in list_gone(self.gone, name):
+            try:
+                remove_tree(waiting)
+            except PortError as error:
+                stuck = stuck or error
+        if stuck is not None:
+            raise stuck
+
+    def discard(self, path: Path) -> None:
+        """Take a linked work tree off git's list and out of its place, and remove it; what cannot be removed is left.
+
+        Raises:
+            PortError: not even out of its place.
+        """
+        for waiting in self.set_aside(path):
+            with suppress(PortError):
+                remove_tree(waiting)
+
+    def set_aside(self, path: Path) -> list[Path]:
+        """Move a linked work tree of ours off git's list and out of its place; where in `gone` it lies now.
+
+        Raises:
+            PortError: it cannot be moved and not be removed either.
+        """
+        make_enterable(path)
         git_dir = read_git_dir(path)
-        if git_dir is not None and git_dir.parent == self.shared_dir / "worktrees":
-            # In one step, so that no other git sees a part of it.
-            gone = self.state / "gone" / git_dir.name
-            remove_tree(gone)
-            gone.parent.mkdir(parents=True, exist_ok=True)
-            with suppress(FileNotFoundError):
-                git_dir.rename(gone)
-            remove_tree(gone)
-        remove_tree(path)
+        # Each in one step: no other git sees a part of it, and nobody takes what is left of it for somebody's work.
+        is_ours = git_dir is not None and git_dir.parent == self.shared_dir / "worktrees"
+        places = [git_dir, path] if is_ours else [path]
+        return [aside for place in places if place is not None and (aside := move_away(place, self.gone)) is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,20 +172,3 @@ def wip_ref(attempt: AttemptId) -> str:
 def archive_ref(run: RunId, commit: str) -> str:
     """A ref that holds a commit of a run which nothing else may hold."""
     return f"refs/whilly/archive/{safe_part(run)}/{commit[:12]}"
-
-
-def remove_tree(path: Path) -> None:
-    """Remove a directory whatever the modes of what is in it; absent is not an error."""
-    if path.is_symlink() or path.is_file():
-        path.unlink()
-        return
-    try:
-        shutil.rmtree(path)
-    except FileNotFoundError:
-        return
-    except OSError:
-        # Tools leave read-only directories behind (Go's module cache), and a process that is being ended may add a
-        # file meanwhile: once more, with all rights.
-        for folder, _folders, _files in os.walk(path):
-            Path(folder).chmod(stat.S_IRWXU)
-        shutil.rmtree(path)

@@ -13,6 +13,7 @@ from whilly.adapters.git.combination import Combination
 from whilly.adapters.git.command import explain
 from whilly.adapters.git.comparison import list_changed
 from whilly.adapters.git.identity import Identity
+from whilly.adapters.git.translation import translated
 from whilly.domain.errors import RuleViolation
 from whilly.domain.ids import CommitId
 from whilly.ports.repository import Repository
@@ -53,10 +54,12 @@ class GitRepository(Repository):
         return CommitId(answer.text) if answer.code == 0 else None
 
     @override
+    @translated
     async def checkout(self, commit: CommitId, name: str) -> str:
         return str(await self._checkouts.make(commit, name))
 
     @override
+    @translated
     async def discard(self, name: str) -> None:
         await asyncio.to_thread(self._checkouts.retire, name)
 
@@ -65,6 +68,7 @@ class GitRepository(Repository):
         return await self._combination.combine(commit, base, target, message)
 
     @override
+    @translated
     async def advance(self, branch: str, new: CommitId, old: CommitId | None) -> bool:
         branch = await asyncio.to_thread(follow_branch, self._layout.shared_dir, branch)
         place = await self.checked_out_at(branch)
@@ -81,6 +85,7 @@ class GitRepository(Repository):
         raise explain(words, answer)
 
     @override
+    @translated
     async def checked_out_at(self, branch: str) -> str | None:
         shared_dir = self._layout.shared_dir
         branch = await asyncio.to_thread(follow_branch, shared_dir, branch)

@@ -11,6 +11,7 @@ from typing_extensions import override
 from whilly.adapters.git.comparison import list_changed
 from whilly.adapters.git.identity import Identity
 from whilly.adapters.git.layout import find_record
+from whilly.adapters.git.translation import translated
 from whilly.adapters.git.worktree.closing import Closing
 from whilly.adapters.git.worktree.conflict import find_marked, find_unsettled, has_markers
 from whilly.adapters.git.worktree.keeping import hold_commits, hold_work
@@ -45,6 +46,7 @@ class GitWorkspace(Workspace):
         self._closing = Closing(git, layout, self._opening)
 
     @override
+    @translated
     async def open(self, run: RunId, branch: str, base: CommitId) -> str:
         return str(await self._opening.open(run, branch, base))
 
@@ -54,6 +56,7 @@ class GitWorkspace(Workspace):
         return record.branch if record else None
 
     @override
+    @translated
     async def save(self, run: RunId, attempt: AttemptId, base: CommitId) -> Saved:
         _record, tree = await self._opening.require(run)
         message = f"whilly: work in progress of {attempt}"
@@ -70,6 +73,7 @@ class GitWorkspace(Workspace):
         return Saved(CommitId(commit), paths, unresolved, snapshot.left_out, stranded, not is_joined)
 
     @override
+    @translated
     async def bring_in(self, run: RunId, target: CommitId) -> tuple[str, ...]:
         record, tree = await self._opening.require(run)
         if tree.merging() == target:
@@ -87,6 +91,7 @@ class GitWorkspace(Workspace):
         return found
 
     @override
+    @translated
     async def close(self, run: RunId, *, keep_branch: bool) -> None:
         await self._closing.close(run, await self._identity.environment(), keep_branch=keep_branch)
 

@@ -121,6 +121,7 @@ class Progress:
         undone: failed, skipped and blocked items, in this order; of each kind the latest first.
         news: the ledger's events since the last look.
         take_over: the command that brings finished work into the base branch; known at the end, if there is any.
+        warnings: what is not as it should be beside the items; known at the end.
     """
 
     plan: PlanId
@@ -145,6 +146,7 @@ class Progress:
     money: Money = Money()
     news: tuple[EventRow, ...] = ()
     take_over: str = ""
+    warnings: tuple[str, ...] = ()
 
     @property
     def total(self) -> int:

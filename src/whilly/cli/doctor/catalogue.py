@@ -184,6 +184,12 @@ CATALOGUE: Mapping[str, Kind] = MappingProxyType(
             "it takes room",
             mends="makes sure that its commits are held by a ref, then removes it",
         ),
+        "leftover_stuck": Kind(
+            "Something in `.whilly/gone` could not be removed: files of another user, as containers make them, or "
+            "protected ones.",
+            "it takes room; nothing in it is needed any more",
+            mends="tries to remove it once more",
+        ),
         "worktree_missing": Kind(
             "git has a work tree of Whilly's on its list whose directory is gone.",
             "its branch counts as checked out, so it can be neither moved nor deleted",

@@ -63,6 +63,14 @@ async def remove_checkout(site: Site, finding: Finding) -> str:
     return f"removed the checkout {finding.subject}"
 
 
+async def remove_leftover(site: Site, finding: Finding) -> str:
+    """Remove what was put away."""
+    from whilly.adapters.git.removal import remove_tree  # noqa: PLC0415  (as above)
+
+    remove_tree(site.project.layout.gone / finding.subject)
+    return f"removed {finding.subject}"
+
+
 async def forget_worktree(site: Site, finding: Finding) -> str:
     """Take a work tree that is gone off git's list."""
     from whilly.adapters.git.worktree.pruning import find_missing, forget_missing  # noqa: PLC0415  (as above)
@@ -87,6 +95,7 @@ MENDS: Mapping[str, Mend] = MappingProxyType(
         "plan_active": rest_plan,
         "workspace_orphan": close_workspace,
         "checkout_orphan": remove_checkout,
+        "leftover_stuck": remove_leftover,
         "worktree_missing": forget_worktree,
         "run_record_stale": remove_record,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
@@ -105,9 +106,9 @@ def _look_on(project: Project) -> ExitCode | None:
 
 
 def _work(project: Project, plans: list[Plan]) -> ExitCode:
-    from whilly.adapters.git.checkouts import remove_spares  # noqa: PLC0415  (asyncio costs time)
-    from whilly.cli.run_lock import hold_lock  # noqa: PLC0415  (as above)
+    from whilly.cli.run_lock import hold_lock  # noqa: PLC0415  (asyncio costs time)
     from whilly.cli.work.allowance import Allowance  # noqa: PLC0415  (as above)
+    from whilly.cli.work.leftovers import clear_scratch  # noqa: PLC0415  (as above)
     from whilly.cli.work.loop import work_on  # noqa: PLC0415  (asyncio costs time)
     from whilly.cli.work.preflight import prepare_branches, require_agents, require_repository, require_tier  # noqa: PLC0415  (as above)
 
@@ -130,7 +131,8 @@ def _work(project: Project, plans: list[Plan]) -> ExitCode:
                     for plan in plans
                 )
         finally:
-            remove_spares(project.layout)
+            # Once more, where something has cut the work short.
+            deque(clear_scratch(project), maxlen=0)
 
 
 def _tell_unchecked(project: Project, plan: Plan) -> None:

@@ -146,7 +146,7 @@ class Driver:
     async def _close(self, run: Run, *, keep_branch: bool) -> None:
         try:
             await close_run(run.id, self._ports, keep_branch=keep_branch)
-        except PortError as error:
+        except (PortError, OSError) as error:
             self.left[run.id] = str(error)
             return
         self.left.pop(run.id, None)

@@ -272,3 +272,13 @@ def test_everything_at_once_is_mended_at_once(clinic: Clinic, strays: list[subpr
     assert len(said.mended) == 7
     assert not place.exists()
     assert clinic.look("--fix").mended == []
+
+
+def test_what_was_put_away_and_is_still_there_is_removed(clinic: Clinic) -> None:
+    clinic.project().prepare_state()
+    (clinic.state / "gone" / "run-1~0" / "build").mkdir(parents=True)
+    found = clinic.look().find("leftover_stuck")
+    assert (found["subject"], ".whilly/gone/run-1~0" in found["what"], found["fixable"]) == ("run-1~0", True, True)
+    said = clinic.look("--fix")
+    assert (said.code, said.mended) == (0, ["leftover_stuck"])
+    assert not list((clinic.state / "gone").iterdir())

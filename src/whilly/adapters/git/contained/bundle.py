@@ -9,7 +9,7 @@ import stat
 from typing import TYPE_CHECKING, final
 
 from whilly.adapters.git.contained.mirror import at, make_bare
-from whilly.adapters.git.layout import remove_tree
+from whilly.adapters.git.removal import remove_tree
 from whilly.domain.errors import BadResponse
 
 if TYPE_CHECKING:

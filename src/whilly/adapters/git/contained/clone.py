@@ -7,7 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from whilly.adapters.git.contained.mirror import SHA256_LENGTH
-from whilly.adapters.git.layout import remove_tree
+from whilly.adapters.git.removal import discard
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,14 +64,10 @@ def keep_index(place: Path) -> None:
     shutil.copy2(place / ".git" / "index", place.parent / INDEX)
 
 
-def replace_tree(fresh: Path, place: Path) -> None:
-    """Put a fresh checkout in the place of an older one."""
-    gone = place.with_name("gone")
-    remove_tree(gone)
-    if place.exists():
-        place.rename(gone)
+def replace_tree(fresh: Path, place: Path, gone: Path) -> None:
+    """Put a fresh checkout in the place of an older one, of which what cannot be removed lies in `gone`."""
+    discard(place, gone)
     fresh.rename(place)
-    remove_tree(gone)
 
 
 def _write(git_dir: Path, places: Places, branch: str, commit: str, identity: Mapping[str, str]) -> None:

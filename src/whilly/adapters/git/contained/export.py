@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, final
 from whilly.adapters.git.contained import packing
 from whilly.adapters.git.contained.clone import INDEX
 from whilly.adapters.git.contained.mirror import at
-from whilly.adapters.git.layout import remove_tree
+from whilly.adapters.git.removal import remove_tree
 from whilly.adapters.shell.command import run_command
 from whilly.domain.confinement import Confinement
 from whilly.domain.errors import BadResponse, Unavailable

@@ -39,6 +39,11 @@ class Places:
         """Repositories that bundles are opened in."""
         return self.root / "quarantine"
 
+    @property
+    def gone(self) -> Path:
+        """Where directories wait to be removed, as in the other tier."""
+        return self.root.parent / "gone"
+
     def run(self, run: RunId) -> Path:
         """What belongs to one run."""
         return self.root / "runs" / safe_part(run)

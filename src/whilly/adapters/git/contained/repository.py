@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, final
 from typing_extensions import override
 
 from whilly.adapters.git.contained.clone import make_clone
-from whilly.adapters.git.layout import remove_tree
+from whilly.adapters.git.removal import discard
+from whilly.adapters.git.translation import translated
 from whilly.ports.repository import Repository
 
 if TYPE_CHECKING:
@@ -43,16 +44,18 @@ class ContainedRepository(Repository):
         return await self._inner.find_commit(ref)
 
     @override
+    @translated
     async def checkout(self, commit: CommitId, name: str) -> str:
         place = self._places.checkout(name)
-        await asyncio.to_thread(remove_tree, place)
+        await asyncio.to_thread(discard, place, self._places.gone)
         await self._mirror.require(commit)
         await make_clone(self._git, self._places, place, _BRANCH, commit, await self._identity.environment())
         return str(place)
 
     @override
+    @translated
     async def discard(self, name: str) -> None:
-        await asyncio.to_thread(remove_tree, self._places.checkout(name))
+        await asyncio.to_thread(discard, self._places.checkout(name), self._places.gone)
 
     @override
     async def combine(self, commit: CommitId, base: CommitId, target: CommitId, message: str) -> Combined | Conflicted:

@@ -13,8 +13,9 @@ from whilly.adapters.git.contained.clone import keep_index, lay_merge, make_clon
 from whilly.adapters.git.contained.conflict import find_unresolved
 from whilly.adapters.git.contained.merge import merge
 from whilly.adapters.git.contained.places import Record, find_record, write_record
-from whilly.adapters.git.layout import remove_tree
 from whilly.adapters.git.names import alternatives, safe_branch
+from whilly.adapters.git.removal import move_away, remove_tree
+from whilly.adapters.git.translation import translated
 from whilly.adapters.git.worktree.keeping import find_tip, hold_commits, hold_work, update_refs
 from whilly.adapters.git.worktree.rejoining import rejoin
 from whilly.domain.change import Saved
@@ -48,6 +49,7 @@ class ContainedWorkspace(Workspace):
         self._places = mirror.places
 
     @override
+    @translated
     async def open(self, run: RunId, branch: str, base: CommitId) -> str:
         record = find_record(self._places.record(run))
         tree = self._places.tree(run)
@@ -66,6 +68,7 @@ class ContainedWorkspace(Workspace):
         return record.branch if record else None
 
     @override
+    @translated
     async def save(self, run: RunId, attempt: AttemptId, base: CommitId) -> Saved:
         record = self._require(run)
         work = await self._take(run, record, f"whilly: work in progress of {attempt}")
@@ -78,6 +81,7 @@ class ContainedWorkspace(Workspace):
         return Saved(CommitId(commit), paths, unresolved, work.left_out, is_astray=not is_joined)
 
     @override
+    @translated
     async def bring_in(self, run: RunId, target: CommitId) -> tuple[str, ...]:
         record = self._require(run)
         if record.merged != target:
@@ -87,10 +91,15 @@ class ContainedWorkspace(Workspace):
         return tuple(sorted(entry.path for entry in record.unmerged))
 
     @override
+    @translated
     async def close(self, run: RunId, *, keep_branch: bool) -> None:
         record = find_record(self._places.record(run))
-        if record is None:
-            return
+        if record is not None:
+            await self._put_away(run, record, keep_branch=keep_branch)
+        # Also what an earlier call could not remove.
+        await asyncio.to_thread(self._layout.remove_gone, self._places.run(run).name)
+
+    async def _put_away(self, run: RunId, record: Record, *, keep_branch: bool) -> None:
         work = await self._take_last(run, record)
         tip, place = await find_tip(self._trusted, self._layout, record.branch)
         is_ours = tip is not None and place is None
@@ -101,7 +110,7 @@ class ContainedWorkspace(Workspace):
         )
         if is_ours and not keep_branch:
             await update_refs(self._trusted, self._layout, [f"delete refs/heads/{record.branch}\0{tip}\0"])
-        await asyncio.to_thread(remove_tree, self._places.run(run))
+        await asyncio.to_thread(move_away, self._places.run(run), self._places.gone)
         await asyncio.to_thread(self._places.record(run).unlink, missing_ok=True)
 
     def _require(self, run: RunId) -> Record:
@@ -167,7 +176,7 @@ class ContainedWorkspace(Workspace):
             await self._mirror.require(files)
             await lay_merge(self._mirror.git, fresh, files, record.merged, record.unmerged)
         await asyncio.to_thread(keep_index, fresh)
-        await asyncio.to_thread(replace_tree, fresh, self._places.tree(run))
+        await asyncio.to_thread(replace_tree, fresh, self._places.tree(run), self._places.gone)
         write_record(self._places.record(run), replace(record, is_laid=True))
 
     async def _commit_files(self, record: Record) -> str:

@@ -33,8 +33,12 @@ class Closing:
     async def close(self, run: RunId, identity: Mapping[str, str], *, keep_branch: bool) -> None:
         """See `Workspace.close`."""
         record = await asyncio.to_thread(self._opening.find_or_adopt, run)
-        if record is None:
-            return
+        if record is not None:
+            await self._put_away(run, record, identity, keep_branch=keep_branch)
+        # Also what an earlier call could not remove.
+        await asyncio.to_thread(self._layout.remove_gone, self._layout.workspace(run).name)
+
+    async def _put_away(self, run: RunId, record: Record, identity: Mapping[str, str], *, keep_branch: bool) -> None:
         path = self._layout.workspace(run)
         tip = None
         if record.is_ready and path.is_dir():
@@ -47,7 +51,7 @@ class Closing:
                 await self._leave_branch(record, work, tip)
             elif work.status.branch != record.branch:
                 tip = None
-        await asyncio.to_thread(self._layout.unregister, path)
+        await asyncio.to_thread(self._layout.set_aside, path)
         if not keep_branch:
             await self._delete_branch(run, record, tip)
         await asyncio.to_thread(self._layout.record(run).unlink, missing_ok=True)

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
 from whilly.adapters.git.command import explain
-from whilly.adapters.git.layout import Record, find_record, point_back, read_git_dir, remove_tree, write_record
+from whilly.adapters.git.layout import Record, find_record, point_back, read_git_dir, write_record
 from whilly.adapters.git.names import alternatives, safe_branch, safe_part
+from whilly.adapters.git.removal import make_enterable, remove_tree
 from whilly.adapters.git.worktree.keeping import find_tip, hold_commits
 from whilly.adapters.git.worktree.tree import WorkTree
 from whilly.domain.errors import NotFound, Unavailable
@@ -39,6 +40,7 @@ class Opening:
     async def open(self, run: RunId, branch: str, base: CommitId) -> Path:
         """The run's work tree, whole."""
         path = self._layout.workspace(run)
+        make_enterable(path)
         record = find_record(self._layout.record(run))
         if record is not None and record.is_ready and is_whole(path):
             return path
@@ -53,6 +55,7 @@ class Opening:
 
     def find_or_adopt(self, run: RunId) -> Record | None:
         """The run's record, also where it was lost and the work tree is still whole; None without either."""
+        make_enterable(self._layout.workspace(run))
         record = find_record(self._layout.record(run))
         if record is None and is_whole(self._layout.workspace(run)):
             record = self._adopt(run, f"whilly/{safe_part(run)}", "")
@@ -65,6 +68,7 @@ class Opening:
             NotFound: the run has none.
         """
         path = self._layout.workspace(run)
+        make_enterable(path)
         record = find_record(self._layout.record(run))
         if record is None or not record.is_ready or not path.is_dir():
             message = f"run {run} has no workspace"
@@ -79,7 +83,7 @@ class Opening:
 
     async def _make(self, run: RunId, wanted: str, base: CommitId, earlier: Record | None) -> None:
         path = self._layout.workspace(run)
-        await asyncio.to_thread(self._layout.unregister, path)
+        await asyncio.to_thread(self._layout.discard, path)
         if earlier is not None and await self._is_fresh(earlier):
             await self._add("-B", earlier.branch, str(path), base)
             self._conclude(run, Record(earlier.branch, base))

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from whilly.adapters.git.layout import read_git_dir, remove_tree
+from whilly.adapters.git.layout import read_git_dir
+from whilly.adapters.git.removal import remove_tree
 from whilly.adapters.git.worktree.keeping import hold_commits
 from whilly.adapters.git.worktree.tree import WorkTree
 from whilly.domain.ids import RunId
@@ -51,7 +52,7 @@ async def put_away_checkout(git: Git, layout: Layout, path: Path) -> None:
     git_dir = read_git_dir(path)
     if git_dir is not None and git_dir.is_dir():
         await _hold(git, layout, path.name, WorkTree(git, layout.root, git_dir))
-    await asyncio.to_thread(layout.unregister, path)
+    await asyncio.to_thread(layout.discard, path)
 
 
 async def _hold(git: Git, layout: Layout, name: str, tree: WorkTree) -> None:

@@ -68,6 +68,7 @@ CHECKS: Sequence[Check] = (
     Check("processes", processes.look_at_processes, has_mends=True),
     Check("workspaces", workspaces.look_at_workspaces, has_mends=True),
     Check("checkouts", workspaces.look_at_checkouts, has_mends=True),
+    Check("leftovers", workspaces.look_at_gone, has_mends=True),
     Check("git's list of work trees", workspaces.look_at_missing, has_mends=True),
     Check("branches", branches.look_at_branches),
     Check("record of the run", stale.look_at_record, has_mends=True),

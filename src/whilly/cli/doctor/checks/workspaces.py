@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from typing import TYPE_CHECKING
 
 from whilly.adapters.git.checkouts import SPARE
 from whilly.adapters.git.layout import find_record, read_git_dir
 from whilly.adapters.git.names import safe_part
+from whilly.adapters.git.removal import list_gone
 from whilly.adapters.git.worktree.opening import is_whole
 from whilly.adapters.git.worktree.pruning import find_missing
 from whilly.cli.doctor.catalogue import found
@@ -49,11 +52,21 @@ def look_at_checkouts(site: Site) -> Iterator[Said]:
     for path in sorted(each for each in entries if each.name not in needed):
         git_dir = read_git_dir(path)
         is_ours = git_dir is not None and git_dir.parent == site.project.layout.shared_dir / "worktrees"
-        if is_ours or not (path / ".git").exists():
+        if is_ours or not os.path.lexists(path / ".git"):
             what = f"{_shown(path, site)} is left of a verification that is over"
             yield found("checkout_orphan", what, subject=path.name)
         else:
             yield _detached(path, site)
+
+
+def look_at_gone(site: Site) -> Iterator[Said]:
+    """What was put away and could not be removed."""
+    if site.owner is not None or not site.is_repository:
+        return
+    for path in list_gone(site.project.layout.gone):
+        what = f"{_shown(path, site)} was put away, but is still there"
+        remedy = f"whilly doctor --fix; if that cannot: sudo rm -rf {shlex.quote(str(path))}"
+        yield found("leftover_stuck", what, subject=path.name, remedy=remedy)
 
 
 def look_at_missing(site: Site) -> Iterator[Said]:
