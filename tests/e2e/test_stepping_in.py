@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -245,11 +246,14 @@ def test_with_tmux_each_agent_has_a_pane_and_nothing_is_left(shop: Workshop) -> 
     environ = {**shop.environ, "TERM": "xterm", "SHELL": "/bin/sh", "LANG": "C.UTF-8"}
     command = [sys.executable, "-m", "whilly", "attach", "--tmux"]
     with closing(TerminalProgram(command, str(shop.repository.root), environ, (100, 30))) as screen:
-        tmux = ["tmux", "-L", f"whilly-{screen._process.pid}"]
+        pattern = f"whilly-{screen._process.pid}-*"
+        places = Path(tempfile.gettempdir())
+        shop.wait_for(lambda: (screen._read(0.05), list(places.glob(f"{pattern}/tmux")))[1])
+        tmux = ["tmux", "-S", str(next(places.glob(f"{pattern}/tmux")))]
         shop.wait_for(lambda: (screen._read(0.05), sorted(find_panes(tmux)) == ["A: here is A", "B: here is B"])[1])
         screen.press(b"\x02d")
         assert screen.wait(20) == 0
-    assert find_panes(tmux) == []
+    assert list(places.glob(pattern)) == []
     assert [each for each in psutil.process_iter() if is_tmux(each, tmux[-1])] == []
     shop.let_go()
     finish(shop, running.wait())

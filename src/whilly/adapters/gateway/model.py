@@ -75,7 +75,7 @@ class ModelGateway:
         if request.method == "POST" and path in self._dialect.paid:
             await self._answer_paid(connection, request)
         elif path in self._dialect.free and request.method in {"GET", "HEAD", "POST"}:
-            await self._pass(connection, request, request.body, None)
+            await self._forward(connection, request, request.body, None)
         else:
             raise Refused(403, f"{request.method} {path[:200]} is not open to agents")
 
@@ -89,9 +89,9 @@ class ModelGateway:
         if reservation.output < wanted:
             lower_limit(body, name or self._dialect.limits[0], reservation.output)
             data = json.dumps(body, ensure_ascii=False).encode()
-        await self._pass(connection, request, data, reservation)
+        await self._forward(connection, request, data, reservation)
 
-    async def _pass(
+    async def _forward(
         self, connection: Connection, request: Request, body: bytes, reservation: Reservation | None
     ) -> None:
         """Send a request on, and its answer back; whatever happens, the reservation is settled."""

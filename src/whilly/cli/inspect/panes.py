@@ -25,8 +25,9 @@ def show_panes(program: str, commands: Sequence[tuple[str, Sequence[str]]], envi
     """
     # Inside of another tmux this one is a program like any other.
     outside = {name: value for name, value in environment.items() if name not in {"TMUX", "TMUX_PANE"}}
-    server = [program, "-L", f"whilly-{os.getpid()}", "-f", os.devnull]
-    with tempfile.TemporaryDirectory(prefix="whilly-panes-") as folder:
+    with tempfile.TemporaryDirectory(prefix=f"whilly-{os.getpid()}-") as folder:
+        # Its socket goes with the folder: tmux leaves it behind.
+        server = [program, "-S", str(Path(folder, "tmux")), "-f", os.devnull]
         # tmux says "lost" of a session that goes when nobody looks; what counts is whether it came up.
         mark = Path(folder, "up")
         words = [*plan_panes(commands), ";", "run-shell", f"touch {shlex.quote(str(mark))}"]
