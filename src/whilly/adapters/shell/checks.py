@@ -103,7 +103,7 @@ class ShellChecks(Checks):
             launch = self._launch(shell_argv(command.run), checkout, env)
             return await run_command(launch.argv, launch.cwd, launch.env, self._time_limit, self._grace)
         except ValueError as error:
-            return Ended(126, f"this command cannot be run: {error}".encode())
+            return Ended(126, f"this command cannot be run: {error}".encode("utf-8", "backslashreplace"))
         except (FileNotFoundError, NotADirectoryError) as error:
             message = f"the checkout {checkout} is not there"
             raise NotFound(message) from error

@@ -26,7 +26,7 @@ def furnish(launch: Launch) -> None:
     for name, text in launch.files.items():
         path = Path(name)
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8", errors="surrogateescape")
     for name, target in launch.links.items():
         path = Path(name)
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -36,7 +36,7 @@ def furnish(launch: Launch) -> None:
 
 def find_tmp(home: str) -> Path:
     """The temporary folder of the session with this home: short, since sockets may be in it, and not in the home."""
-    digest = hashlib.sha256(os.path.realpath(home).encode()).hexdigest()[:16]
+    digest = hashlib.sha256(os.fsencode(os.path.realpath(home))).hexdigest()[:16]
     return Path(tempfile.gettempdir(), f"whilly-{digest}")
 
 
