@@ -17,6 +17,8 @@ from whilly.testing.terminal import TerminalProgram
 from whilly.testing.workshop import WAIT
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from whilly.testing.workshop import Workshop
 
 
@@ -166,3 +168,32 @@ def test_the_plans_that_were_not_begun_count(shop: Workshop) -> None:
     assert ended.code == 130, ended.err
     assert [complete["exit_code"] for complete in ended.objects("complete")][-1] == 130
     assert "start B execute" not in shop.log()
+
+
+_SHADOW = """
+import importlib, os, signal, sys
+sys.path.remove({folder!r})
+del sys.modules[__name__]
+os.kill(os.getpid(), {number})
+sys.modules[__name__] = importlib.import_module(__name__)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("command", "module"),
+    [*((command, module) for command in ("run", "status") for module in ("click", "sqlalchemy")), ("run", "dbos")],
+)
+def test_a_signal_in_the_first_moments_is_obeyed(
+    shop: Workshop, tmp_path: Path, command: str, module: str, number: signal.Signals
+) -> None:
+    """A module with the name of one that Whilly imports sends the signal at that very moment, and then stands back."""
+    shop.plan({"id": "A"})
+    shop.run("run", "--timeout", "0.001")
+    folder = tmp_path / "shadows"
+    folder.mkdir()
+    (folder / f"{module}.py").write_text(_SHADOW.format(folder=str(folder), number=int(number)))
+    ended = shop.start(command, PYTHONPATH=str(folder)).wait()
+    assert ended.code == 130, ended.err
+    assert "Traceback" not in ended.err
+    assert "whilly: interrupted\n" in ended.err or '"complete"' in ended.out

@@ -142,3 +142,27 @@ def test_an_agent_on_another_branch_takes_nothing_of_others_away(shop: Workshop)
     assert (ended.code, ended.statuses) == (1, {"A": "done", "B": "done", "C": "failed"}), ended.err
     assert {"A.txt", "B.txt"} <= set(shop.repository.git("ls-tree", "--name-only", "whilly/shop").split())
     assert "left the history that it was given" in ended.tasks["C"]["reason"]
+
+
+def test_links_that_lead_in_circles_are_told_like_any_other_mistake(shop: Workshop) -> None:
+    root = shop.repository.root
+    (root / "loop").symlink_to("loop")
+    (root / "loop.json").symlink_to("loop.json")
+    for words in (["run", "loop.json"], ["run", "loop/tasks.json"], ["run", "--dry-run", "loop.json"]):
+        ended = shop.run(*words)
+        assert ended.code == 4
+        assert "not a plan file" in ended.err, ended.err
+        assert "internal error" not in ended.err
+    assert "a link that leads nowhere" in shop.run("run", "loop.json").err
+    for words in (["-C", "loop", "run"], ["status", "--plan", "loop.json"], ["reset", "--yes", "loop.json"]):
+        ended = shop.run(*words)
+        assert (ended.code, "internal error" in ended.err) == (4, False), ended.err
+    shop.plan({"id": "A", "key_files": ["loop", "loop/x"], "description": "$ echo a > a.txt"})
+    assert shop.run("run").code == 0
+    for name in (".env", "whilly.toml"):
+        (root / name).unlink(missing_ok=True)
+        (root / name).symlink_to(name)
+        for words in (["run"], ["config", "show"]):
+            ended = shop.run(*words)
+            assert (ended.code, "internal error" in ended.err, name in ended.err) == (4, False, True), ended.err
+        (root / name).unlink()

@@ -104,7 +104,8 @@ def write_atomically(path: Path, text: str) -> None:
     Raises:
         ConfigError: it cannot be written.
     """
-    target = path.resolve()
+    # Where links lead in a circle, what follows says so.
+    target = Path(os.path.realpath(path))
     temporary: Path | None = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 
 def process_environment() -> dict[str, str]:
@@ -23,6 +20,7 @@ def user_file() -> Path:
 
 def find_root(directory: Path) -> Path | None:
     """The root of the git work tree that holds this directory; None outside of one."""
-    start = directory.resolve()
+    # As text: neither a link that leads to itself nor a directory that cannot be entered is an error here.
+    start = Path(os.path.realpath(directory))
     # In a linked work tree or a submodule `.git` is a file.
-    return next((place for place in (start, *start.parents) if (place / ".git").exists()), None)
+    return next((place for place in (start, *start.parents) if os.path.exists(place / ".git")), None)  # noqa: PTH110  (as above)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from anyascii import anyascii
 
 from whilly.domain.ids import PlanId
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SLUG_LENGTH: Final = 48
 DEFAULT_SLUG: Final = "plan"
@@ -26,7 +25,8 @@ def slug(name: str) -> str:
 
 def relative_name(path: Path, repository: Path) -> str:
     """The file's POSIX path inside the repository; its absolute path where it lies outside."""
-    real, root = path.resolve(), repository.resolve()
+    # `Path.resolve` gives up on a link that leads to itself, differently in each version of Python.
+    real, root = Path(os.path.realpath(path)), Path(os.path.realpath(repository))
     return real.relative_to(root).as_posix() if real.is_relative_to(root) else real.as_posix()
 
 

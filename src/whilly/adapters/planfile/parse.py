@@ -51,8 +51,7 @@ def load(path: Path, repository: Path) -> Parsed:
     name = printable(relative_name(path, repository))
     try:
         if not path.is_file():
-            why = "it is not a regular file" if path.exists() else "there is no such file"
-            return _refused(name, "not a plan file", why, "name an existing plan file")
+            return _refused(name, "not a plan file", _tell_missing(path), "name an existing plan file")
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
@@ -76,6 +75,12 @@ def parse(data: bytes, path: Path, repository: Path) -> Parsed:
     findings = Findings(name, document)
     plan = _read_plan(document, path, repository, findings)
     return Parsed(None if findings.has_errors else plan, findings.in_order())
+
+
+def _tell_missing(path: Path) -> str:
+    if path.exists():
+        return "it is not a regular file"
+    return "it is a link that leads nowhere" if path.is_symlink() else "there is no such file"
 
 
 def _refused(name: str, what: str, why: str, remedy: str) -> Parsed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,7 +58,7 @@ def reset(plans: tuple[str, ...], *, yes: bool, as_json: bool) -> int:
 
 def _choose(names: tuple[str, ...]) -> tuple[Project, dict[PlanId, PlanRow]]:
     """All of them, before anything is changed; a plan file that was never worked on is taken in."""
-    files = [Path(name) for name in names if Path(name).is_file()]
+    files = [Path(name) for name in names if os.path.isfile(name)]  # noqa: PTH113  (never an error)
     project = open_project(current_directory(), checkpoint=find_checkpoint()) if files else open_ledger()
     known = {row.source for row in project.reading.plans()} if project.has_ledger else set()
     fresh = tuple(path for path in files if str(path.absolute()) not in known)
