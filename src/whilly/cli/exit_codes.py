@@ -37,7 +37,11 @@ _MEANINGS = {
     ),
     ExitCode.BUDGET: "The budget is spent.",
     ExitCode.TIMEOUT: "The time limit of the run was reached.",
-    ExitCode.INVALID: "The command line, the plan, the configuration or the environment is wrong; nothing was started.",
+    ExitCode.INVALID: (
+        "The command line, the plan, the configuration or the environment is wrong, so nothing was started; or the "
+        "environment gave way in the middle of a run (a full disk, a ledger that cannot be written, a login that "
+        "ended): what was done stays, and the next run goes on."
+    ),
     ExitCode.INTERRUPTED: "Ended by Ctrl-C or SIGTERM.",
     ExitCode.BROKEN_PIPE: "The reader of the output went away (`whilly status | head -1`).",
 }

@@ -108,13 +108,24 @@ def _invoke(arguments: list[str], checkpoint: Callable[[str], None] | None) -> i
     return result if isinstance(result, int) else ExitCode.DONE
 
 
+def _explain(error: Exception) -> WhillyError | None:
+    try:
+        from whilly.cli.explain_failure import explain_failure  # noqa: PLC0415  (costs time that only errors need)
+
+        return explain_failure(error)
+    except ImportError:
+        # It is the installation that is broken.
+        return None
+
+
 def _fail(error: Exception, *, is_debug: bool) -> int:
     if is_debug:
         import traceback  # noqa: PLC0415  (costs time that only this option needs)
 
         traceback.print_exception(error)
-    if isinstance(error, WhillyError):
-        click.echo(render_error(error), err=True)
+    told = error if isinstance(error, WhillyError) else _explain(error)
+    if told is not None:
+        click.echo(render_error(told), err=True)
         return ExitCode.INVALID
     click.echo(render_surprise(error), err=True)
     return ExitCode.FAILED

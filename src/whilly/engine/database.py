@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from whilly.domain.errors import ConfigError, Unavailable
+from whilly.engine.fault import explain_fault, name_place
 from whilly.engine.sqlite.binding import sqlite_module
 from whilly.engine.tables import metadata
 
@@ -31,12 +32,15 @@ def open_database(url: str) -> sa.Engine:
     try:
         parsed = sa.make_url(url)
         if parsed.get_backend_name() != "sqlite":
-            return sa.create_engine(parsed.set(drivername="postgresql+psycopg"), pool_pre_ping=True, pool_size=10)
+            engine = sa.create_engine(parsed.set(drivername="postgresql+psycopg"), pool_pre_ping=True, pool_size=10)
+            name_place(engine)
+            return engine
         engine = sa.create_engine(parsed, module=sqlite_module())
     except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError, ImportError) as error:
         message = f"storage.database_url cannot be used: {error}"
         raise ConfigError(message, remedy="use sqlite:///PATH or postgresql://USER@HOST/DATABASE") from error
     sa.event.listen(engine, "connect", _set_up_sqlite)
+    name_place(engine)
     return engine
 
 
@@ -87,7 +91,8 @@ def _is_made_afresh(engine: sa.Engine) -> bool:
             tx.execute(sa.text("INSERT INTO alembic_version VALUES (:revision)"), {"revision": REVISION})
     except sa.exc.DBAPIError as error:
         message = f"the ledger cannot be opened: {error.orig}"
-        raise Unavailable(message, remedy="check the disk, the permissions and storage.database_url") from error
+        remedy = "check the disk, the permissions and storage.database_url"
+        raise explain_fault(error) or Unavailable(message, remedy=remedy) from error
     return True
 
 
@@ -125,7 +130,8 @@ def upgrade(engine: sa.Engine) -> None:
         raise ConfigError(message, remedy="upgrade Whilly, or move the ledger away") from error
     except sa.exc.DBAPIError as error:
         message = f"the ledger cannot be opened: {error.orig}"
-        raise Unavailable(message, remedy="check the disk, the permissions and storage.database_url") from error
+        remedy = "check the disk, the permissions and storage.database_url"
+        raise explain_fault(error) or Unavailable(message, remedy=remedy) from error
 
 
 __all__ = ["is_current", "metadata", "migrate", "open_database", "snapshot"]

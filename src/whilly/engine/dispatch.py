@@ -23,7 +23,8 @@ class Dispatch:
     """The queue of runs to be driven, in the same database as the ledger."""
 
     def __init__(self, database: sa.Engine, url: str) -> None:
-        logging.getLogger("dbos").setLevel(logging.ERROR)
+        # Whilly itself says what has gone wrong, once and in words for people.
+        logging.getLogger("dbos").setLevel(logging.CRITICAL)
         self._database = database
         self._url = url
         self._client = DBOSClient(system_database_url=url, system_database_engine=database)
@@ -67,7 +68,7 @@ class Dispatch:
             "name": names.APPLICATION,
             "system_database_url": self._url,
             "system_database_engine": self._database,
-            "log_level": "ERROR",
+            "log_level": "CRITICAL",
             "application_version": names.APPLICATION_VERSION,
             "executor_id": names.EXECUTOR,
         }

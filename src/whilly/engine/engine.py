@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, final
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from whilly.domain.errors import Unavailable
 from whilly.domain.flow.plan_run import PlanPhase, StopReason
+from whilly.engine.fault import explain_fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,9 +34,10 @@ def _explained() -> Iterator[None]:
     try:
         yield
     except SQLAlchemyError as error:
-        message = f"the ledger cannot be read or written: {error}"
-        remedy = "free some disk space or end what locks it, then run the same command again: nothing is lost"
-        raise Unavailable(message, remedy=remedy) from error
+        fault = explain_fault(error)
+        if fault is None:
+            raise
+        raise fault from error
 
 
 @final
