@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -161,3 +162,42 @@ def test_a_target_that_is_checked_out_during_the_run_is_left_alone_until_it_is_f
     again = shop.run("run")
     assert (again.code, shop.integrated()) == (0, ["A"]), again.err
     assert shop.log() == ["start A execute", "end A execute"]
+
+
+def test_finished_work_that_no_branch_has_any_more_is_told(shop: Workshop) -> None:
+    repository = shop.repository
+    shop.plan({"id": "A"}, {"id": "B", "dependencies": ["A"]})
+    assert shop.run("run").complete["warnings"] == []
+    tip = repository.git("rev-parse", "whilly/shop")
+    repository.git("branch", "-q", "-D", "whilly/shop")
+    ended = shop.run("run")
+    (warning,) = ended.complete["warnings"]
+    assert (ended.code, "A, B" in warning, warning in ended.err) == (0, True, True)
+    assert f"git branch -f whilly/shop {tip}" in warning
+    assert warning in json.loads(shop.run("status", "--json").out)["warnings"]
+    assert f"git branch -f whilly/shop {tip}" in shop.run("status").out.replace("\n", " ")
+    assert "no branch has it any more" in shop.run("why", "A").out
+    found = {each["code"]: each for each in json.loads(shop.run("doctor", "--json").out)["findings"]}
+    assert tip in found["work_unreachable"]["remedy"]
+    # The remedy is one.
+    repository.git("branch", "-f", "whilly/shop", tip)
+    assert shop.run("run").complete["warnings"] == []
+    # Work that was merged by squashing is there.
+    repository.git("merge", "--quiet", "--squash", "whilly/shop")
+    repository.commit("squashed")
+    repository.git("branch", "-q", "-D", "whilly/shop")
+    assert shop.run("run").complete["warnings"] == []
+    assert "any more" not in shop.run("why", "A").out
+
+
+def test_other_work_on_the_target_is_not_given_up_for_what_was_lost(shop: Workshop) -> None:
+    shop.plan({"id": "A"})
+    assert shop.run("run").code == 0
+    tip = shop.repository.git("rev-parse", "whilly/shop")
+    shop.repository.git("branch", "-q", "-D", "whilly/shop")
+    shop.plan({"id": "A"}, {"id": "B"})
+    ended = shop.run("run")
+    (warning,) = ended.complete["warnings"]
+    assert (ended.code, shop.integrated()) == (0, ["B"])
+    assert f"git branch whilly/shop-lost {tip}" in warning
+    assert "A" in warning

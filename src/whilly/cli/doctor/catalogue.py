@@ -156,6 +156,11 @@ CATALOGUE: Mapping[str, Kind] = MappingProxyType(
             "whoever clones the repository does not get it",
             NOTE,
         ),
+        "work_unreachable": Kind(
+            "Tasks are done, and neither the plan's target branch nor its base has their commits or their content.",
+            "the branch was deleted or moved back; if nobody meant it, the work is missing",
+            NOTE,
+        ),
         "plan_name_invalid": Kind("The name of a plan file holds a `:`.", "it cannot be checked out on Windows", NOTE),
         "plan_invalid": Kind("A plan file is not a plan, is empty, or has errors.", "`whilly run` refuses it", NOTE),
         "plan_finished": Kind("Everything in a plan file is done or skipped.", "running it does nothing", NOTE),

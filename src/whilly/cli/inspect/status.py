@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import click
 
 from whilly.cli.inspect.peek import peek, without_whilly
 from whilly.cli.inspect.printing import print_lines
+from whilly.cli.lost_work import find_lost_work
 from whilly.cli.run_lock import find_owner
 from whilly.cli.subject import choose_plan, json_option, open_ledger, plan_option, print_json
 from whilly.domain.flow.plan_run import PlanPhase
@@ -31,15 +33,18 @@ def status(wanted: str | None, *, as_json: bool, is_all: bool) -> None:
     owner = find_owner(project.state)
     if owner is None:
         progress = without_whilly(project, progress)
+    lost = asyncio.run(find_lost_work(project, plan))
     if as_json:
         others = [other.name for other in project.reading.plans() if other.id != plan.id]
-        print_json({**describe_progress(progress), "whilly": _describe_owner(owner), "other_plans": others})
+        warnings = [f"{lost.what} → {lost.remedy}"] if lost else []
+        more = {"warnings": warnings, "whilly": _describe_owner(owner), "other_plans": others}
+        print_json({**describe_progress(progress), **more})
         return
     from whilly.tui.overview import render_overview  # noqa: PLC0415  (costs time: Rich)
 
     shown = progress if owner is not None else replace(progress, phase=PlanPhase.IDLE)
     print_lines(lambda width: render_overview(shown, width, most=10**9 if is_all else 10))
-    print_lines(lambda _: [_tell_owner(owner, progress)])
+    print_lines(lambda _: [_tell_owner(owner, progress), *([f"{lost.what}", f"  → {lost.remedy}"] if lost else [])])
 
 
 def _tell_owner(owner: Owner | None, progress: Progress) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,6 +11,7 @@ import click
 from whilly.application.telling.explain import Case, explain
 from whilly.cli.inspect.peek import peek
 from whilly.cli.inspect.printing import print_lines
+from whilly.cli.lost_work import find_lost_work
 from whilly.cli.run_lock import find_owner
 from whilly.cli.subject import choose_plan, json_option, open_ledger, plan_option, print_json, require_item
 from whilly.domain.flow.plan_run import PlanPhase
@@ -36,11 +39,20 @@ def why(task: str, wanted: str | None, *, as_json: bool) -> None:
     project = open_ledger()
     plan = choose_plan(project, wanted)
     case = _make_case(project, plan, task)
-    explanation = explain(case)
+    explanation = _add_loss(project, plan, case, explain(case))
     if as_json:
         print_json(_describe(case, explanation))
     else:
         print_lines(lambda _: _render(explanation, case.progress.at))
+
+
+def _add_loss(project: Project, plan: PlanRow, case: Case, explanation: Explanation) -> Explanation:
+    """The same, and that its work is on no branch any more if that is so."""
+    lost = asyncio.run(find_lost_work(project, plan)) if case.row.status is ItemStatus.DONE else None
+    if lost is None or case.name not in lost.items:
+        return explanation
+    sentence = f"{explanation.sentence}, but no branch has it any more"
+    return replace(explanation, sentence=sentence, remedies=(*explanation.remedies, lost.remedy))
 
 
 def _make_case(project: Project, plan: PlanRow, task: str) -> Case:
@@ -58,8 +70,6 @@ def _make_case(project: Project, plan: PlanRow, task: str) -> Case:
 
 
 def _find_branch(project: Project, row: ItemRow) -> str:
-    import asyncio  # noqa: PLC0415  (costs time that few answers need)
-
     return asyncio.run(project.workspace.find_branch(row.run.id)) or "" if row.run else ""
 
 

@@ -13,6 +13,7 @@ import click
 from whilly.application.explain_take_over import explain_take_over
 from whilly.cli.exit_codes import ExitCode, run_exit_code
 from whilly.cli.inspect.report import save_report
+from whilly.cli.lost_work import find_lost_work
 from whilly.cli.render_error import printable
 from whilly.cli.work.leftovers import remove_leftovers
 from whilly.domain.flow.plan_run import Limits, StopReason
@@ -59,7 +60,9 @@ def work_on(project: Project, plan: Plan, branches: Branches, allowance: Allowan
         code = run_exit_code(progress.counts, progress.stop)
         code = max(code, refused) if code is not ExitCode.DONE else code
         take_over = asyncio.run(explain_take_over(project.repository, branches, project.root))
+        lost = asyncio.run(find_lost_work(project, row))
         warnings = remove_leftovers(project, plan.id, engine.left)
+        warnings = (*warnings, f"{lost.what} → {lost.remedy}") if lost else warnings
         view.finish(replace(progress, take_over=take_over, warnings=warnings), code, save_report(project, row))
     for warning in warnings:
         click.echo(printable(f"whilly: warning: {warning}"), err=True)

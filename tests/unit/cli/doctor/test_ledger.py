@@ -142,3 +142,18 @@ def test_a_plan_file_whose_name_is_not_for_every_system_is_a_note(clinic: Clinic
     clinic.write({"tasks-a:b.json": text})
     found = clinic.look().find("plan_name_invalid")
     assert found["remedy"] == "git mv 'tasks-a:b.json' 'tasks-a-b.json'"
+
+
+def test_finished_work_that_is_on_no_branch_is_a_note(clinic: Clinic) -> None:
+    clinic.begin(clinic.plan())
+    before = clinic.scratch.git("rev-parse", "HEAD")
+    clinic.write({"a.txt": "made"})
+    commit = clinic.scratch.commit("A")
+    ending = f'{{"status": "done", "commit": "{commit}"}}'
+    state = f"json_set(state, '$.phase', 'ended', '$.ending', json('{ending}'))"
+    clinic.execute(f"UPDATE runs SET phase = 'ended', is_closed = 1, state = {state}")  # noqa: S608  (the test's own)
+    clinic.execute("UPDATE work_items SET status = 'done'")
+    assert "work_unreachable" not in clinic.look().codes
+    clinic.scratch.git("reset", "--quiet", "--hard", before)
+    found = clinic.look().find("work_unreachable")
+    assert (commit in found["remedy"], found["fixable"]) == (True, False)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from whilly.application.survey import LedgerState
 from whilly.cli.doctor.catalogue import found
 from whilly.cli.doctor.finding import Fact, Said, Severity
+from whilly.cli.lost_work import find_lost_work
 from whilly.domain.flow.plan_run import PlanPhase
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from whilly.application.survey import KnownPlan
     from whilly.cli.doctor.site import Site
@@ -51,6 +52,19 @@ def look_at_plans(site: Site) -> Iterator[Said]:
             what = f"plan {plan.name} is {plan.phase} in the ledger, and no Whilly is alive"
             yield found("plan_active", what, subject=plan.id)
         yield from _judge_file(plan, site.project.root)
+
+
+async def look_at_lost_work(site: Site) -> Iterable[Said]:
+    """Whether the work of tasks that are done is still on a branch."""
+    said: list[Said] = []
+    if site.is_settled and site.survey.plans:
+        for plan in site.project.reading.plans():
+            lost = await find_lost_work(site.project, plan)
+            if lost is not None:
+                what = f"plan {plan.name}: {lost.what}"
+                said.append(found("work_unreachable", what, subject=plan.id, remedy=lost.remedy))
+        site.project.database.dispose()
+    return said
 
 
 def _judge_file(plan: KnownPlan, root: Path) -> Iterator[Said]:

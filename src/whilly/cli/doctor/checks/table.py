@@ -64,6 +64,7 @@ CHECKS: Sequence[Check] = (
     Check("sandbox", sandbox.look_at_sandbox, needs_repository=False, limit=SANDBOX_S),
     Check("ledger", ledger.look_at_ledger, has_mends=True),
     Check("plans of the ledger", ledger.look_at_plans, has_mends=True),
+    Check("finished work", ledger.look_at_lost_work),
     Check("plan files", plans.look_at_plan_files),
     Check("processes", processes.look_at_processes, has_mends=True),
     Check("workspaces", workspaces.look_at_workspaces, has_mends=True),
