@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whilly.adapters.system.clock import SystemClock
-from whilly.config.environment import find_root
+from whilly.config.environment import PASSED_VARIABLES, find_root, pick
 from whilly.config.layers import Loaded, load_settings
 from whilly.config.pipelines import load_pipelines
 from whilly.domain.errors import ConfigError
-from whilly.domain.flow.brief import Profile, SessionLimits
+from whilly.domain.flow.brief import SessionLimits
 from whilly.ports.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from whilly.config.settings import Settings
     from whilly.domain.flow.pipeline import Pipeline
     from whilly.domain.ids import PlanId
+    from whilly.domain.redaction import Redactor
     from whilly.engine.driving.driver import Staff
     from whilly.engine.engine import Engine
     from whilly.engine.ledger import Ledger
@@ -49,8 +50,6 @@ if TYPE_CHECKING:
     from whilly.ports.workspace import Workspace
 
 MEBIBYTE = 1 << 20
-PASSED_VARIABLES = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TERM", "SHELL")
-"""What commands of the repository may see of the environment, beside what the settings add."""
 
 
 @dataclass(frozen=True)
@@ -254,12 +253,20 @@ class Project:
             ConfigError: its settings do not describe one.
         """
         from whilly.adapters.agents import make_agent  # noqa: PLC0415  (asyncio costs time)
+        from whilly.adapters.redacting.agent import RedactedAgent  # noqa: PLC0415  (as above)
 
         table = self.settings.agents.get(name)
         changes = table.changes() if table else {}
         prices = {model: price.rates() for model, price in self.settings.prices.items()}
         agent = make_agent(name, changes, self.loaded.environment, self.settings.agent.env_pass, prices)
-        return self._contain(name, agent) if self.is_contained else agent
+        return RedactedAgent(self._contain(name, agent) if self.is_contained else agent, self.redactor)
+
+    @cached_property
+    def redactor(self) -> Redactor:
+        """What takes the secrets of the environment out of all that is shown or stored."""
+        from whilly.domain.redaction import Redactor, find_secrets  # noqa: PLC0415  (as above)
+
+        return Redactor(find_secrets(self.loaded.environment))
 
     def _contain(self, name: str, agent: Agent) -> Agent:
         from whilly.adapters.agents import make_agent  # noqa: PLC0415  (asyncio costs time)
@@ -285,6 +292,7 @@ class Project:
 
     def ports(self) -> Ports:
         """The outside world, as this repository sees it."""
+        from whilly.adapters.redacting.checks import RedactedChecks  # noqa: PLC0415  (as above)
         from whilly.adapters.shell.checks import ShellChecks  # noqa: PLC0415  (asyncio costs time)
         from whilly.application.attempt_context import Ports  # noqa: PLC0415  (as above)
 
@@ -295,13 +303,16 @@ class Project:
             workspace=self.workspace,
             sessions=self.sessions,
             handoffs=self.handoffs,
-            checks=ShellChecks(
-                env=pick(self.loaded.environment, (*PASSED_VARIABLES, *profile.env_pass)) | {"CI": "true"},
-                state=str(self.state),
-                time_limit=timedelta(seconds=profile.check_timeout_s or 10**8),
-                grace=timedelta(seconds=self.settings.agent.grace_s),
-                sandbox=self.sandbox if tier else None,
-                readable=(str(tier.places.objects),) if tier else (),
+            checks=RedactedChecks(
+                ShellChecks(
+                    env=pick(self.loaded.environment, (*PASSED_VARIABLES, *profile.env_pass)) | {"CI": "true"},
+                    state=str(self.state),
+                    time_limit=timedelta(seconds=profile.check_timeout_s or 10**8),
+                    grace=timedelta(seconds=self.settings.agent.grace_s),
+                    sandbox=self.sandbox if tier else None,
+                    readable=(str(tier.places.objects),) if tier else (),
+                ),
+                self.redactor,
             ),
             agents=self.agents,
             clock=self.clock,
@@ -361,18 +372,11 @@ def pass_by(_name: str) -> None:
     """In use, no moment is special."""
 
 
-def pick(environ: Mapping[str, str], names: tuple[str, ...]) -> dict[str, str]:
-    """The variables with these names; `NAME*` means all that begin so."""
-    exact = {name for name in names if not name.endswith("*")}
-    prefixes = tuple(name[:-1] for name in names if name.endswith("*"))
-    return {k: v for k, v in environ.items() if k in exact or (prefixes and k.startswith(prefixes))}
-
-
 def rules(settings: Settings) -> Rules:
     """What the settings say about every attempt."""
     from whilly.application.attempt_context import Rules  # noqa: PLC0415  (as above)
 
-    agent, profile = settings.agent, settings.profile
+    agent = settings.agent
     limits = SessionLimits(
         attempt=_seconds(agent.attempt_timeout_s),
         first_output=_seconds(agent.first_output_s),
@@ -383,17 +387,7 @@ def rules(settings: Settings) -> Rules:
         output=agent.max_output_mb * MEBIBYTE,
         handoff=_seconds(settings.handoff.timeout_s),
     )
-    return Rules(
-        profile=Profile(
-            setup=profile.commands("setup"),
-            verify=profile.commands("verify"),
-            repair_verify=profile.commands("repair_verify"),
-            allowed_paths=profile.paths("allowed_paths"),
-            forbidden_paths=profile.paths("forbidden_paths"),
-        ),
-        limits=limits,
-        machine=settings.machine.thresholds(),
-    )
+    return Rules(profile=settings.profile.profile(), limits=limits, machine=settings.machine.thresholds())
 
 
 def _seconds(value: float) -> timedelta | None:

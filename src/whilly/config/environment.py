@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PASSED_VARIABLES = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TERM", "SHELL")
+"""What commands of the repository may see of the environment, beside what the settings add."""
 
 
 def process_environment() -> dict[str, str]:
@@ -24,3 +31,10 @@ def find_root(directory: Path) -> Path | None:
     start = Path(os.path.realpath(directory))
     # In a linked work tree or a submodule `.git` is a file.
     return next((place for place in (start, *start.parents) if os.path.exists(place / ".git")), None)  # noqa: PTH110  (as above)
+
+
+def pick(environ: Mapping[str, str], names: tuple[str, ...]) -> dict[str, str]:
+    """The variables with these names; `NAME*` means all that begin so."""
+    exact = {name for name in names if not name.endswith("*")}
+    prefixes = tuple(name[:-1] for name in names if name.endswith("*"))
+    return {k: v for k, v in environ.items() if k in exact or (prefixes and k.startswith(prefixes))}

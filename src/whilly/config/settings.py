@@ -23,6 +23,7 @@ from whilly.config.tables.trackers import GithubSettings, JiraSettings, ProjectB
 from whilly.config.values import checked_branch, command_table
 from whilly.domain.change import CheckCommand
 from whilly.domain.claims import Refused, normalize
+from whilly.domain.flow.brief import Profile
 
 
 class RunSettings(Section):
@@ -321,6 +322,16 @@ class ProfileSettings(Section):
         """The paths of one kind, in the one spelling that changed paths are held against."""
         paths: tuple[str, ...] = getattr(self, kind)
         return tuple(normal for path in paths if not isinstance(normal := normalize(path), Refused))
+
+    def profile(self) -> Profile:
+        """What the checks of every attempt go by."""
+        return Profile(
+            setup=self.commands("setup"),
+            verify=self.commands("verify"),
+            repair_verify=self.commands("repair_verify"),
+            allowed_paths=self.paths("allowed_paths"),
+            forbidden_paths=self.paths("forbidden_paths"),
+        )
 
 
 class StorageSettings(Section):

@@ -50,6 +50,10 @@ def check(project: Project, command: str) -> tuple[bool, str]:
     return report.failure is None, report.failure.summary if report.failure else ""
 
 
+def passed_to(project: Project, agent: str) -> str:
+    return str(vars(vars(project.agents[agent])["_agent"])["_env"].values())
+
+
 def target(project: Project) -> tuple[str, str]:
     base = asyncio.run(require_repository(project))
     wanted, aside = project.settings.repository.target, f"{project.settings.repository.branch_prefix}plan"
@@ -107,7 +111,7 @@ EFFECTS: list[tuple[str, object, Callable[[Project], Any], Any]] = [
     ("agent.grace_s", 9, lambda p: limits(p).grace, timedelta(seconds=9)),
     ("agent.reservation_usd", "2.5", lambda p: p._staff().reservation, Decimal("2.5")),
     ("agent.max_turns", 9, lambda p: limits(p).max_turns, 9),
-    ("agent.env_pass", ["SECRET_WORD"], lambda p: "opensesame" in str(vars(p.agents["claude"])["_env"].values()), True),
+    ("agent.env_pass", ["SECRET_WORD"], lambda p: "opensesame" in passed_to(p, "claude"), True),
     ("agent.isolation", "contained", lambda p: type(p.workspace).__name__, "ContainedWorkspace"),
     ("contained.user", "61234", lambda p: held(p)._user, "61234"),
     ("contained.read", ["/opt/tools"], lambda p: held(p)._readable, ("/opt/tools",)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,14 +9,17 @@ from typing import TYPE_CHECKING
 
 from whilly.application.telling.rows import AttemptRow
 from whilly.cli.inspect.peek import HEAD_BYTES, find_reader, read_excerpt
+from whilly.domain.redaction import RedactedStream
 from whilly.domain.session import Exit
 from whilly.transport.process.home import AttemptHome
 from whilly.transport.process.records import OUTPUT_FILE
 
 if TYPE_CHECKING:
     from whilly.bootstrap import Project
+    from whilly.domain.redaction import Redactor
     from whilly.ports.agent import SessionReader
 
+PIECE_BYTES = 1 << 16
 TAIL_BYTES = 8 << 20
 """How much of the end of an output is read; a session that writes more is cut at its beginning."""
 
@@ -62,23 +64,27 @@ def read_log(project: Project, attempt: AttemptRow, most: int) -> SessionLog:
     actions = [activity.text for line in excerpt.lines for activity in reader.feed(line) if activity.text]
     shown = actions[-most:] if most else actions
     is_cut = not excerpt.is_whole or len(shown) < len(actions)
-    message, stderr = _last_words(reader, home, attempt)
+    message, stderr = _last_words(reader, home, attempt, project.redactor)
     return SessionLog(attempt, home, tuple(shown), is_cut, message, stderr, size)
 
 
-def _last_words(reader: SessionReader, home: Path, attempt: AttemptRow) -> tuple[str, str]:
+def _last_words(reader: SessionReader, home: Path, attempt: AttemptRow, redactor: Redactor) -> tuple[str, str]:
     """The agent's last message and, if it did not end well, the end of its standard error."""
     if attempt.result is None:
         return "", ""
     exit_ = AttemptHome(str(home)).exit() if home.exists() else Exit(None, cause="lost")
     report = reader.report(exit_)
-    return report.final_message, exit_.stderr_tail if exit_.code != 0 else ""
+    return report.final_message, redactor.clean(exit_.stderr_tail) if exit_.code != 0 else ""
 
 
 def write_raw(project: Project, attempt: AttemptRow) -> None:
-    """Copy an attempt's output to standard output, byte by byte."""
+    """Copy an attempt's output to standard output as it is, but for secrets."""
     output = project.attempts_root / attempt.run / str(attempt.number) / OUTPUT_FILE
     if output.exists():
+        stream = RedactedStream(project.redactor)
         with output.open("rb") as file:
-            shutil.copyfileobj(file, sys.stdout.buffer)
+            while piece := file.read(PIECE_BYTES):
+                # Every byte has its character, so that what is no text comes out as it went in.
+                sys.stdout.buffer.write(stream.feed(piece.decode("latin-1")).encode("latin-1"))
+        sys.stdout.buffer.write(stream.flush().encode("latin-1"))
         sys.stdout.buffer.flush()
