@@ -43,7 +43,7 @@ REJECTED = AttemptResult(
 )
 STATUS = {
     "plan", "name", "source", "phase", "target", "stop", "remedy", "begun_at", "elapsed_sec", "total", "counts", "cost",
-    "running", "waiting", "queue", "undone", "done", "whilly", "other_plans",
+    "running", "waiting", "queue", "undone", "done", "warnings", "whilly", "other_plans",
 }  # fmt: skip
 
 
