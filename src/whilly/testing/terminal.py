@@ -27,9 +27,13 @@ _TOKEN = re.compile(
 )
 
 _TAKE_TERMINAL = (
-    "import fcntl, os, sys, termios as t; fcntl.ioctl(0, t.TIOCSCTTY, 0); os.execvp(sys.argv[1], sys.argv[1:])"
+    "import fcntl, os, signal, sys, termios; signal.signal(signal.SIGINT, signal.SIG_DFL);"
+    "fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execvp(sys.argv[1], sys.argv[1:])"
 )
-"""Makes the terminal the session's own, so that Ctrl-C becomes a signal, and then becomes the program."""
+"""Makes the terminal the session's own, so that Ctrl-C becomes a signal, and then becomes the program.
+
+The signal may be ignored where the tests run: a shell has its background commands ignore it, and so do their children.
+"""
 
 
 @final
