@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias, final
 
 from whilly.adapters.bubblewrap.order import MODEL_PORT
 from whilly.adapters.bubblewrap.watch import measure_memory, measure_room
-from whilly.transport.process.records import CONFINED_FILE, EGRESS_FILE, write_record
+from whilly.transport.process.records import CONFINED_FILE, EGRESS_FILE, HELD_FILE, write_record
 
 if TYPE_CHECKING:
     from whilly.adapters.bubblewrap.order import Order
@@ -107,6 +107,9 @@ class Keeper:
             return
         for port, listener in zip(self._order.ports, listeners, strict=True):
             self._servers.append(await asyncio.start_server(self._find_server(port), sock=listener))
+        if self._order.home:
+            with suppress(OSError):
+                write_record(str(Path(self._order.home, HELD_FILE)), f"{self._held}\n", is_durable=False)
         self._channel.send(b"g")
         self._channel.close()
 

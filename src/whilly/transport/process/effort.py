@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 from whilly.domain.session import Effort
-from whilly.transport.process.records import parse_start, read_text
+from whilly.transport.process.records import HELD_FILE, parse_start, read_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,10 +40,16 @@ def measure_effort(supervisor: int, output: Path) -> Effort:
     # What the supervisor has inherited came later than the agent, its first child.
     agent = max((each.pid for each in children if each.pid in known), key=lambda pid: known[pid].age_s, default=0)
     cpu_s = (reaped.reaped_s if reaped else 0.0) + sum(each.cpu_s + each.reaped_s for each in known.values())
-    if agent:
-        cpu_s -= known.pop(agent).cpu_s
+    for pid in {agent, _find_held(output.parent)} & known.keys():
+        cpu_s -= known.pop(pid).cpu_s
     silent_s = _find_silence(output)
     return Effort(cpu_s, any(each.age_s < silent_s + _SLACK_S for each in known.values()))
+
+
+def _find_held(home: Path) -> int:
+    """The agent behind a sandbox; 0 without one."""
+    text = read_text(str(home / HELD_FILE)).strip()
+    return int(text) if text.isdigit() else 0
 
 
 def _look(process: psutil.Process) -> _Process | None:

@@ -15,6 +15,8 @@ OUTPUT_FILE = "events.jsonl"
 ERROR_FILE = "stderr.log"
 CONFINED_FILE = "confined.json"
 """What a sandbox's keeper leaves word of: the limit that was passed, what the gateway measured."""
+HELD_FILE = "held.pid"
+"""The process id, outside, of what a sandbox holds: the agent, which is not its supervisor's own child then."""
 EGRESS_FILE = "egress.log"
 """What a sandbox's proxy has let through and denied, one line each."""
 
