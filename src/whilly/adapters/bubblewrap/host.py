@@ -20,7 +20,7 @@ from whilly.adapters.bubblewrap.keeper import Keeper
 from whilly.adapters.bubblewrap.order import VARIABLE, parse_order
 from whilly.adapters.bubblewrap.profile import build_arguments, synthetic_files
 from whilly.adapters.bubblewrap.seccomp import build_filter
-from whilly.adapters.bubblewrap.staging import become, end_with_parent, give_away, stage
+from whilly.adapters.bubblewrap.staging import adopt_orphans, become, end_with_parent, give_away, stage
 
 if TYPE_CHECKING:
     from whilly.adapters.bubblewrap.order import Order
@@ -38,6 +38,7 @@ def main(argv: list[str]) -> int:
             for kind, source, _place in order.mounts:
                 if kind == "rw":
                     give_away(source, order.user)
+        adopt_orphans()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         out, err = os.pipe(), os.pipe()

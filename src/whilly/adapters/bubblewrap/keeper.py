@@ -178,8 +178,12 @@ class Keeper:
 
 
 def _collect(pid: int) -> int:
-    """The exit code of a process that has ended."""
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    """The exit code of bubblewrap, which has ended, once the first process of its sandbox is gone, too."""
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    with suppress(ChildProcessError):
+        while True:
+            os.wait()
+    return code
 
 
 def _measure(folders: list[str]) -> int:

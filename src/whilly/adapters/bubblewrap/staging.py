@@ -18,6 +18,7 @@ _STAGES = ("/mnt", "/media", "/srv", "/run")
 _CLONE_NEWNS = 0x20000
 _MS_BIND, _MS_REC, _MS_PRIVATE = 0x1000, 0x4000, 1 << 18
 _PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
 
 
@@ -71,6 +72,11 @@ def end_with_parent(number: int) -> None:
     """Have this process signalled when the one that started it is gone; no more privileges by any program."""
     _call("prctl", ctypes.c_int(_PR_SET_PDEATHSIG), ctypes.c_ulong(number))
     _call("prctl", ctypes.c_int(_PR_SET_NO_NEW_PRIVS), *map(ctypes.c_ulong, (1, 0, 0, 0)))
+
+
+def adopt_orphans() -> None:
+    """Become the parent of whatever below this process loses its own, so that it can be waited for."""
+    _call("prctl", ctypes.c_int(_PR_SET_CHILD_SUBREAPER), ctypes.c_ulong(1))
 
 
 def _mount(source: str | None, target: str, kind: str | None, flags: int, data: str | None = None) -> None:

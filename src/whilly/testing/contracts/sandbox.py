@@ -16,6 +16,7 @@ from whilly.domain.confinement import Confinement, Tier
 from whilly.domain.errors import ConfigError
 from whilly.domain.session import Launch
 from whilly.testing.contracts.suite import ContractSuite
+from whilly.transport.process.agent_tree import PR_SET_CHILD_SUBREAPER, call_prctl
 
 if TYPE_CHECKING:
     from whilly.ports.sandbox import Sandbox
@@ -94,6 +95,17 @@ class SandboxContract(ContractSuite):
         script += "until [ -e started ]; do sleep 0.02; done; echo done"
         assert self.run(sandbox, tree, script) == (0, "done\n", "")
         assert _find_working_in(tree) == []
+
+    def test_nothing_of_it_is_left_for_others_to_collect(self, sandbox: Sandbox, tree: str) -> None:
+        # What it left behind would become a child of this process.
+        if not call_prctl(PR_SET_CHILD_SUBREAPER, 1):
+            return
+        try:
+            assert self.run(sandbox, tree, "sleep 600 & exit 0")[0] == 0
+            with pytest.raises(ChildProcessError):
+                os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        finally:
+            call_prctl(PR_SET_CHILD_SUBREAPER, 0)
 
     def test_killing_it_ends_everything_in_it(self, sandbox: Sandbox, tree: str) -> None:
         with self.start(sandbox, tree, "/bin/sh", "-c", "setsid sleep 600 & echo ready; wait") as process:
