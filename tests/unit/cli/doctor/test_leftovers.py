@@ -269,7 +269,7 @@ def test_everything_at_once_is_mended_at_once(clinic: Clinic, strays: list[subpr
     assert (before.code, before.report["problems"]) == (1, 6)
     said = clinic.look("--fix")
     assert (said.code, said.codes, said.report["not_mended"]) == (0, ["branch_unknown"], [])
-    assert len(said.mended) == 7
+    assert len(said.mended) == 6
     assert not place.exists()
     assert clinic.look("--fix").mended == []
 
