@@ -130,17 +130,25 @@ async def test_a_passing_limit_is_waited_for(
     assert [activity.text for activity in played.activities] == ["wait: rate_limit, retry 1 of 2"]
 
 
-@pytest.mark.parametrize(("status", "kind"), [(429, "rate_limit_error"), (529, "overloaded_error"), (500, "api_error")])
-async def test_a_limit_that_stays_is_unavailable(
+@pytest.mark.parametrize(
+    ("status", "kind", "outcome"),
+    [
+        (429, "rate_limit_error", Outcome.LIMITED),
+        (529, "overloaded_error", Outcome.UNAVAILABLE),
+        (500, "api_error", Outcome.UNAVAILABLE),
+    ],
+)
+async def test_a_refusal_that_stays_says_when_to_come_back(
     make: Callable[..., Agent],
     scripted_model: Callable[..., ScriptedModel],
     ask: SessionRequest,
     status: int,
     kind: str,
+    outcome: Outcome,
 ) -> None:
     with scripted_model(Script("TASK", then=fail(status, kind))) as model:
         report = (await play(make(model.url), ask)).report
-    assert report.outcome is Outcome.UNAVAILABLE
+    assert report.outcome is outcome
     assert report.retry_at is not None
     assert abs(report.retry_at - datetime.now(UTC)) < timedelta(minutes=5)  # noqa: TID251  (Claude's own clock)
 

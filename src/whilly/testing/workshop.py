@@ -219,7 +219,12 @@ class Workshop:
 
     def processes(self) -> list[str]:
         """Every process of an attempt in this repository."""
-        return [" ".join([str(process.pid), *process.cmdline()])[:200] for process in self._find_processes()]
+        found = []
+        for process in self._find_processes():
+            # It may have ended since it was found.
+            with suppress(psutil.Error):
+                found.append(" ".join([str(process.pid), *process.cmdline()])[:200])
+        return found
 
     def _find_processes(self) -> list[psutil.Process]:
         state = os.path.realpath(self.repository.root / ".whilly")
