@@ -83,6 +83,7 @@ class Driver:
         self._staff = staff
         self._driving: set[RunId] = set()
         self._asked: set[RunId] = set()
+        self._claiming: set[RunId] = set()
         self._lanes: dict[str, asyncio.Lock] = {}
         self.plan: PlanId | None = None
         """The plan that is worked on; what a dead process began for another one waits until that is worked on."""
@@ -165,9 +166,11 @@ class Driver:
             self.live.held(run.item, shortage)
             await asyncio.sleep(HOLD_SECONDS)
             return await self._look(run.id)
+        self._claiming |= {run.id} if position.stage.is_agent else set()
         claim = await self._claim(position)
         if not isinstance(claim, Hold):
             return position.under_way(claim.run, claim.event, claim.plan)
+        self._claiming.discard(run.id)
         self.live.held(run.item, claim.reason)
         if claim.stop:
             self.control.stop(run.plan, claim.stop)
@@ -179,7 +182,10 @@ class Driver:
         first = self._ports.agents.get(self._staff.able(position.item)[0])
         if not position.stage.is_agent or first is None or first.facts().is_person:
             return ""
-        working = sum(bool(each.agent) for each in self.live.attempts.values())
+        # Those that are being claimed at this moment count: two must not see the same room.
+        working = sum(bool(each.agent) for each in self.live.attempts.values()) + len(
+            self._claiming - {position.run.id}
+        )
         return find_shortage(self._ports.machine.measure(), self._rules.machine, working=working)
 
     async def _claim(self, position: Position) -> Claimed | Hold:
@@ -207,6 +213,7 @@ class Driver:
         if run.wait is None:
             started = LiveAttempt(run.item, run.attempt, stage.name, brief.agent, position.started_at, brief.home)
             self.live.started(started)
+        self._claiming.discard(run.id)
         result: AttemptResult | HandedOver
         try:
             result = await self._handle(brief, context)
