@@ -200,7 +200,7 @@ def test_a_full_disk_ends_the_run_with_a_remedy_and_nothing_is_lost(
     home = office.records.home("A", 1)
     _fill(office.database)
     world.sessions.finish(home, Exit(code=0))
-    with pytest.raises(Unavailable, match="the ledger .*cannot be read or written") as raised:
+    with pytest.raises(Unavailable, match=r"the ledger .*cannot be read or written") as raised:
         office.finish()
     assert "free some disk space" in raised.value.remedy
     again = open_office()
