@@ -19,7 +19,9 @@ from whilly.domain.flow.event import (
     AttemptEnded,
     AttemptHandedOver,
     AttemptStarted,
+    BudgetSpent,
     CancelRequested,
+    Deferred,
     Released,
     RunEvent,
     StopRequested,
@@ -177,6 +179,24 @@ class RunsOfAnyLife(RuleBasedStateMachine):
     def release(self, note: str) -> None:
         was_waiting = self.run.phase is Phase.WAITING and not self.run.has_attempt
         assert (self.tell(Released("ada", NOON, note)).refusal == "") == was_waiting
+
+    @rule(hours=st.sampled_from([-1, 0, 1]))
+    def defer(self, hours: int) -> None:
+        before, is_due = self.run, isinstance(due(self.run), StartAttempt)
+        decision = self.tell(Deferred("claude", NOON, NOON + timedelta(hours=hours), "limited"))
+        assert (decision.refusal == "") == is_due
+        if is_due:
+            kept = ("stage", "attempt", "tries", "outages", "interruptions", "session", "evidence")
+            assert [getattr(self.run, name) for name in kept] == [getattr(before, name) for name in kept]
+            assert self.run.not_before is not None
+            assert self.run.not_before > NOON
+
+    @precondition(lambda self: self.run.attempt > 3)
+    @rule()
+    def spend_it_all(self) -> None:
+        is_due = isinstance(due(self.run), StartAttempt)
+        assert (self.tell(BudgetSpent(NOON, "spent")).refusal == "") == is_due
+        assert self.run.is_ended or not is_due
 
     @precondition(lambda self: self.run.attempt > 3)
     @rule()

@@ -90,6 +90,8 @@ def test_secrets_are_told_by_the_names_of_their_variables() -> None:
         "TOKEN_FILE": "/run/token",
         "HOME": "/home/ada",
         "KEYBOARD": "qwertzuiop",
+        "GIT_AUTHOR_NAME": "Ada Lovelace",
+        "XAUTHORITY": "/home/ada/.Xauthority",
     }
     assert find_secrets(environment) == ["one-long-secret", "two-long-secret", "three-long-secret"]
 

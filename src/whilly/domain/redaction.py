@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 SHORTEST = 8
 """Characters. What is shorter is no secret, and would be found in ordinary words."""
 
-_NAMES = re.compile(r"TOKEN|SECRET|PASSW|CREDENTIAL|PRIVATE|API_?KEY|ACCESS_?KEY|AUTH|_KEY$|_PAT$|_DSN$", re.IGNORECASE)
+_NAMES = re.compile(
+    r"TOKEN|SECRET|PASSW|CREDENTIAL|PRIVATE|API_?KEY|ACCESS_?KEY|AUTH(?!OR)|_KEY$|_PAT$|_DSN$", re.IGNORECASE
+)
 _NO_SECRETS = re.compile(r"(?:^|_)(?:FILE|PATH|SOCK|HELPER|DIR|URL|HOST|USER|METHOD)$", re.IGNORECASE)
 _SHAPES: Final = (
     r"gh[pousr]_[A-Za-z0-9]{20,}",

@@ -13,11 +13,12 @@ from typing_extensions import override
 
 from whilly.adapters.claude.activity import describe_tool
 from whilly.adapters.claude.usage import UsageCount
-from whilly.adapters.claude.verdict import AUTH_ERRORS, AUTH_STATUSES, Verdict, judge_result
+from whilly.adapters.claude.verdict import AUTH_ERRORS, Verdict, judge_result
 from whilly.domain.attempt import Outcome
 from whilly.domain.ids import SessionId
 from whilly.domain.session import Activity, SessionReport, judge_exit
 from whilly.ports.agent import NOTHING_KNOWN, SessionReader
+from whilly.transport.http_status import judge_status
 from whilly.transport.jsonlines import cut_line, get_count, get_text, parse_object
 
 if TYPE_CHECKING:
@@ -126,7 +127,8 @@ class ClaudeSessionReader(SessionReader):
                 self._has_key = get_text(event, "apiKeySource") not in {"", "none"}
             case "api_retry":
                 error = get_text(event, "error")
-                is_refusal = get_count(event, "error_status") in AUTH_STATUSES or error in AUTH_ERRORS
+                status = judge_status(get_count(event, "error_status"))
+                is_refusal = status is Outcome.AUTH_FAILED or error in AUTH_ERRORS
                 self._refusals = self._refusals + 1 if is_refusal else 0
                 self._retry_delay = timedelta(milliseconds=min(get_count(event, "retry_delay_ms"), 10**9))
                 tried = f"{get_count(event, 'attempt')} of {get_count(event, 'max_retries')}"

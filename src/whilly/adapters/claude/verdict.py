@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from whilly.domain.attempt import Outcome
+from whilly.transport.http_status import judge_status
 from whilly.transport.jsonlines import cut_line, get_count, get_text
 
 if TYPE_CHECKING:
@@ -26,11 +27,7 @@ ENDINGS = {
 """`terminal_reason` or `subtype` → outcome."""
 
 AUTH_ERRORS = frozenset({"authentication_failed", "billing_error", "oauth_org_not_allowed"})
-AUTH_STATUSES = frozenset({401, 402, 403})
 PASSING_ERRORS = frozenset({"overloaded", "server_error", "unknown"})
-PASSING_STATUSES = frozenset({408, 409, 425})
-TOO_MANY = 429
-SERVER_ERRORS = 500
 LOST_SESSION = "No conversation found with session ID"
 
 
@@ -65,15 +62,14 @@ def judge_result(result: Mapping[str, Any], error: str, *, is_limited: bool) -> 
 
 def _judge_error(result: Mapping[str, Any], error: str, *, is_limited: bool) -> Outcome:
     status = get_count(result, "api_error_status")
-    if get_text(result, "api_error") == "usage_limit_reached" or (is_limited and not status) or status == TOO_MANY:
+    known = judge_status(status)
+    is_rejected = not status and (is_limited or error == "rate_limit")
+    if known is Outcome.LIMITED or is_rejected or get_text(result, "api_error") == "usage_limit_reached":
         return Outcome.LIMITED
-    if not status and error == "rate_limit":
-        return Outcome.LIMITED
-    if status in AUTH_STATUSES or error in AUTH_ERRORS:
+    if error in AUTH_ERRORS:
         return Outcome.AUTH_FAILED
-    if status in PASSING_STATUSES or status >= SERVER_ERRORS or (not status and error in PASSING_ERRORS):
-        return Outcome.UNAVAILABLE
-    return Outcome.CRASHED
+    is_passing = not status and error in PASSING_ERRORS
+    return known or (Outcome.UNAVAILABLE if is_passing else Outcome.CRASHED)
 
 
 def _find_reason(result: Mapping[str, Any]) -> str:

@@ -12,7 +12,6 @@ from typing_extensions import override
 
 from whilly.adapters.codex.activity import describe_item
 from whilly.adapters.codex.verdict import (
-    AUTH_STATUSES,
     LOST_SESSION,
     RETRYING,
     find_reset,
@@ -23,6 +22,7 @@ from whilly.domain.attempt import Outcome, Usage
 from whilly.domain.ids import SessionId
 from whilly.domain.session import Activity, SessionReport, judge_exit
 from whilly.ports.agent import SessionReader
+from whilly.transport.http_status import judge_status
 from whilly.transport.jsonlines import cut_line, get_count, get_text, parse_object
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class CodexSessionReader(SessionReader):
 
     def _read_error(self, event: dict[str, Any]) -> list[Activity]:
         message = get_text(event, "message")
-        is_refusal = find_status(message) in AUTH_STATUSES
+        is_refusal = judge_status(find_status(message)) is Outcome.AUTH_FAILED
         self._refusals = self._refusals + 1 if is_refusal else 0
         if message.startswith(RETRYING):
             return [Activity(text=cut_line(f"wait: {message}"))]

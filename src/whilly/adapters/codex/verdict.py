@@ -11,15 +11,12 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from whilly.domain.attempt import Outcome
+from whilly.transport.http_status import judge_status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 RETRYING = "Reconnecting..."
-AUTH_STATUSES = frozenset({401, 402, 403})
-PASSING_STATUSES = frozenset({408, 409, 425})
-TOO_MANY = 429
-SERVER_ERRORS = 500
 LOST_SESSION = "no rollout found for thread id"
 
 _LIMIT = re.compile(r"^You(?:['\u2019]ve| have) hit your usage limit")
@@ -39,14 +36,12 @@ _RESET = re.compile(r"try again at (?:(\w{3} \d{1,2})(?:st|nd|rd|th)?, (\d{4}) )
 
 def judge_error(message: str) -> Outcome:
     """The outcome of a turn that failed with this error."""
-    status = find_status(message)
-    if _LIMIT.match(message) or status == TOO_MANY:
+    known = judge_status(find_status(message))
+    if _LIMIT.match(message) or known is Outcome.LIMITED:
         return Outcome.LIMITED
-    if status in AUTH_STATUSES or message.startswith(_REFUSED):
+    if message.startswith(_REFUSED):
         return Outcome.AUTH_FAILED
-    if status in PASSING_STATUSES or status >= SERVER_ERRORS or message.startswith(_PASSING):
-        return Outcome.UNAVAILABLE
-    return Outcome.CRASHED
+    return known or (Outcome.UNAVAILABLE if message.startswith(_PASSING) else Outcome.CRASHED)
 
 
 def find_status(message: str) -> int:

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from whilly.domain.attempt import Outcome
+from whilly.transport.http_status import judge_status
 from whilly.transport.jsonlines import get_text
 
 if TYPE_CHECKING:
@@ -26,10 +27,6 @@ ERROR_TYPES = {
 }
 LOST_SESSION = "Error resuming session:"
 LOOP = "Loop detected"
-AUTH_STATUSES = frozenset({401, 402, 403})
-PASSING_STATUSES = frozenset({408, 409, 425})
-TOO_MANY = 429
-SERVER_ERRORS = 500
 
 _PREFIX = "[API Error: "
 _STATUS = re.compile(r'"code":\s*(\d{3})\b')
@@ -48,13 +45,12 @@ def judge_error(error: Mapping[str, Any], code: int) -> Outcome:
     is_api = message.startswith(_PREFIX)
     if kind in ERROR_TYPES:
         return ERROR_TYPES[kind]
-    if status == TOO_MANY or (is_api and _QUOTA.search(message)):
+    if is_api and _QUOTA.search(message):
         return Outcome.LIMITED
-    if status in AUTH_STATUSES or (is_api and _BAD_KEY.search(message)):
+    if is_api and _BAD_KEY.search(message):
         return Outcome.AUTH_FAILED
-    if status in PASSING_STATUSES or status >= SERVER_ERRORS or "fetch failed" in message:
-        return Outcome.UNAVAILABLE
-    return EXIT_CODES.get(code, Outcome.CRASHED)
+    passing = Outcome.UNAVAILABLE if "fetch failed" in message else None
+    return judge_status(status) or passing or EXIT_CODES.get(code, Outcome.CRASHED)
 
 
 def find_status(message: str, code: int) -> int:

@@ -10,16 +10,13 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from whilly.domain.attempt import Outcome
+from whilly.transport.http_status import judge_status
 from whilly.transport.jsonlines import get_count, get_text, parse_object
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NAMES = {"ProviderAuthError": Outcome.AUTH_FAILED, "MessageAbortedError": Outcome.INTERRUPTED}
-AUTH_STATUSES = frozenset({401, 402, 403})
-PASSING_STATUSES = frozenset({408, 409, 425})
-SERVER_ERRORS = 500
-TOO_MANY = 429
 LOST_SESSION = "Session not found"
 REFUSED = "The user rejected permission"
 """The error of a tool for which OpenCode asked, in a mode in which nobody answers."""
@@ -34,13 +31,13 @@ def judge_error(error: Mapping[str, Any]) -> Outcome:
     status, kinds = get_count(data, "statusCode"), _find_kinds(data)
     if name in NAMES:
         return NAMES[name]
-    if status in AUTH_STATUSES or kinds & UNPAID:
+    known = judge_status(status)
+    if known is Outcome.AUTH_FAILED or kinds & UNPAID:
         return Outcome.AUTH_FAILED
-    if kinds & USED_UP or status == TOO_MANY:
+    if kinds & USED_UP:
         return Outcome.LIMITED
-    is_passing = status in PASSING_STATUSES or status >= SERVER_ERRORS
     is_network = not status and isinstance(data, dict) and data.get("isRetryable") is True
-    return Outcome.UNAVAILABLE if is_passing or is_network else Outcome.CRASHED
+    return known or (Outcome.UNAVAILABLE if is_network else Outcome.CRASHED)
 
 
 def find_pause(error: Mapping[str, Any]) -> timedelta | None:

@@ -119,6 +119,7 @@ class Driver:
             # Without the ledger, or with a fault of our own, nothing may go on: whoever started the engine has to know.
             self.failure = self.failure or sys.exception()
             self._driving.discard(run)
+            self._claiming.discard(run)
 
     async def _step(self, position: Position) -> Position | None:
         """Do what is due for the run; where it is then, None when there is nothing more to do now."""
