@@ -51,6 +51,8 @@ class AgentReport:
             return "misconfigured" if self.fault else "not installed"
         login = {True: "logged in", False: "not logged in", None: "login unknown"}[health.is_logged_in]
         default = ", the default" if self.is_default else ""
+        if self.facts is not None and self.facts.is_person:
+            return f"{health.version}{default}"
         return f"{health.version or 'does not answer'}, {login}{default}"
 
 

@@ -67,7 +67,7 @@ async def require_agents(project: Project, plan: Plan) -> None:
             )
         health = await agent.probe()
         if not health.program:
-            message = f"agent {name} is not installed: {health.problem}"
+            message = f"agent {name}: {health.problem}"
             demo = "" if name == "demo" else "; to see Whilly at work without an agent: whilly run --agent demo"
             raise ConfigError(message, remedy=f"{health.remedy or 'install it'}{demo}")
 
