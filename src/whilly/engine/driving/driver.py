@@ -28,6 +28,8 @@ from whilly.engine.driving.patience import patiently
 from whilly.engine.ledger import Claimed, Ledger, Offer
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from whilly.domain.flow.run import Run
     from whilly.domain.ids import PlanId, RunId
     from whilly.domain.work_item import WorkItem
@@ -158,10 +160,9 @@ class Driver:
         run = position.run
         if not position.plan.lets_start(is_agent=position.stage.is_agent):
             return None
-        early = (step.not_before - self._ports.clock.now()).total_seconds() if step.not_before else 0.0
-        if early > 0:
+        if step.not_before and self._until(step.not_before) > 0:
             self.live.held(run.item, run.wait.reason if run.wait else "")
-            await asyncio.sleep(min(early, HOLD_SECONDS))
+            await self._wait_for(step.not_before, run)
             return await self._look(run.id)
         if shortage := self._find_shortage(position):
             self.live.held(run.item, shortage)
@@ -178,15 +179,26 @@ class Driver:
         await asyncio.sleep(HOLD_SECONDS)
         return await self._look(run.id)
 
+    def _until(self, moment: datetime) -> float:
+        return (moment - self._ports.clock.now()).total_seconds()
+
+    async def _wait_for(self, moment: datetime, run: Run) -> None:
+        """Until then, or until somebody says something about the run; a limit may last for days, so nobody is asked."""
+        is_over = False
+        while not is_over:
+            left = self._until(moment)
+            await asyncio.sleep(min(max(left, 0), HOLD_SECONDS))
+            is_over = left <= HOLD_SECONDS or run.id in self._asked or self.control.is_stopping(run.plan)
+        self._asked.discard(run.id)
+
     def _find_shortage(self, position: Position) -> str:
         """Why the machine has no room for the run's next attempt; empty when it has, or needs none."""
         first = self._ports.agents.get(self._staff.able(position.item)[0])
         if not position.stage.is_agent or first is None or first.facts().is_person:
             return ""
         # Those that are being claimed at this moment count: two must not see the same room.
-        working = sum(bool(each.agent) for each in self.live.attempts.values()) + len(
-            self._claiming - {position.run.id}
-        )
+        claiming = len(self._claiming - {position.run.id})
+        working = claiming + sum(bool(each.agent) for each in self.live.attempts.values())
         return find_shortage(self._ports.machine.measure(), self._rules.machine, working=working)
 
     async def _claim(self, position: Position) -> Claimed | Hold:
