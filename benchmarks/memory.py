@@ -16,6 +16,15 @@ from pathlib import Path
 
 import psutil
 
+SETTINGS = """\
+[machine]
+guarded = false
+[agent]
+name = "waiter"
+first_output_s = 0
+[agents.waiter]
+argv = {argv}
+"""
 WAITER = """\
 #!/bin/sh
 # An agent that lives until it is released, then does a no-op task.
@@ -35,8 +44,7 @@ def make_repository(scratch: Path, count: int) -> Path:
     tasks = [{"id": f"T{n}", "status": "pending", "description": f"wait {n}", "priority": "low"} for n in range(count)]
     (home / "tasks.json").write_text(json.dumps({"project": "bench", "tasks": tasks}), encoding="utf-8")
     argv = json.dumps(["sh", str(scratch / "waiter.sh")])
-    settings = f'[agent]\nname = "waiter"\nfirst_output_s = 0\n\n[agents.waiter]\nargv = {argv}\n'
-    (home / "whilly.toml").write_text(settings, encoding="utf-8")
+    (home / "whilly.toml").write_text(SETTINGS.format(argv=argv), encoding="utf-8")
     for command in (
         ["init", "--quiet", "--initial-branch", "main"],
         ["config", "user.name", "Bench"],

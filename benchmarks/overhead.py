@@ -28,6 +28,14 @@ NOOP = """\
 echo done > "done-$(basename "$PWD").txt"
 echo '<promise>COMPLETE</promise>'
 """
+SETTINGS = """\
+[machine]
+guarded = false  # the floor does not look at the machine's load either
+[agent]
+name = "noop"
+[agents.noop]
+argv = {argv}
+"""
 SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER in linux/prctl.h
 
 
@@ -73,7 +81,7 @@ def make_repository(home: Path, count: int) -> None:
     tasks = [{"id": f"T{n}", "status": "pending", "description": f"no-op {n}", "priority": "low"} for n in range(count)]
     (home / "tasks.json").write_text(json.dumps({"project": "bench", "tasks": tasks}), encoding="utf-8")
     argv = json.dumps(["sh", str(agent)])
-    (home / "whilly.toml").write_text(f'[agent]\nname = "noop"\n\n[agents.noop]\nargv = {argv}\n', encoding="utf-8")
+    (home / "whilly.toml").write_text(SETTINGS.format(argv=argv), encoding="utf-8")
     (home / "README.md").write_text("# bench\n", encoding="utf-8")
     for command in (
         ["init", "--quiet", "--initial-branch", "main"],

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 TURN_USD = 0.00375
 SETTINGS = """
+[machine]
+max_cpu_percent = 0
 [run]
 parallel = 4
 max_attempts = 2

@@ -23,6 +23,8 @@ sed -n 's/^[$] //p' "$prompt" > "$HOME/script.sh"
 echo '<promise>COMPLETE</promise>'
 """
 SETTINGS = """
+[machine]
+max_cpu_percent = 0
 [agent]
 name = "held"
 isolation = "contained"

@@ -7,6 +7,9 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+import pytest
+
+from whilly.adapters.memory.sessions import Play
 from whilly.domain.attempt import Outcome
 from whilly.domain.errors import NotFound, Unavailable
 from whilly.domain.flow.plan_run import Limits, PlanPhase, StopReason
@@ -16,7 +19,6 @@ from whilly.testing.world import MAIN, hang, item, say, work
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from whilly.adapters.memory.sessions import Play
     from whilly.testing.office import Office
     from whilly.testing.world import Scene, World
 
@@ -109,6 +111,37 @@ def test_a_repair_that_changes_nothing_is_not_checked_again(office: Office, worl
     office.run()
     assert office.records.story("A") == ["execute completed", "verify rejected", "repair rejected"]
     assert "changed nothing" in office.records.reason("A")
+
+
+@pytest.mark.parametrize(
+    ("play", "outcome"),
+    [
+        (Play(b"", Exit(code=None, cause="lost")), Outcome.INTERRUPTED),
+        (say(Outcome.CRASHED), Outcome.CRASHED),
+        (say(Outcome.UNAVAILABLE), Outcome.UNAVAILABLE),
+    ],
+    ids=["lost", "crashed", "unavailable"],
+)
+def test_a_repair_may_have_been_done_by_an_attempt_that_came_to_no_end(
+    office: Office, world: World, play: Play, outcome: Outcome
+) -> None:
+    world.scripts["A", 1] = lambda scene: _written(scene, "x.txt", "wrong\n")
+    world.scripts["A", 3] = lambda scene: (_written(scene, "x.txt", "right\n"), play)[-1]
+    world.scripts["A", 4] = lambda _scene: say()
+    office.import_items(item("A", steps=("grep -q right x.txt",)))
+    office.begin()
+    office.wait(lambda: office.records.story("A")[2:3] == [f"repair {outcome}"])
+    world.clock.advance(timedelta(minutes=1))
+    office.finish()
+    assert office.records.story("A") == [
+        "execute completed",
+        "verify rejected",
+        f"repair {outcome}",
+        "repair completed",
+        "verify completed",
+        "integrate completed",
+    ]
+    hold_invariants(office)
 
 
 def test_an_agent_that_claims_completion_having_changed_nothing_is_not_believed(office: Office, world: World) -> None:

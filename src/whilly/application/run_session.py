@@ -56,8 +56,8 @@ async def conclude(brief: Brief, context: AttemptContext, report: SessionReport)
         saved = await context.ports.workspace.save(brief.run.id, brief.attempt, brief.base)
         context.ports.checkpoint("save:after")
         result = _judge(brief, report, saved)
-        if result.outcome is Outcome.COMPLETED and brief.stage.prompt == "repair" and brief.run.head is not None:
-            return await _look_for_a_repair(brief, context, brief.run.head, result)
+        if result.outcome is Outcome.COMPLETED and brief.stage.prompt == "repair" and brief.run.rejected is not None:
+            return await _look_for_a_repair(brief, context, brief.run.rejected, result)
     except PortError as error:
         outcome = Outcome.UNAVAILABLE if isinstance(error, Unavailable) else Outcome.CRASHED
         reason = f"what it did could not be saved: {error}"
@@ -147,7 +147,7 @@ def _with_session(report: SessionReport, brief: Brief, agent: Agent) -> SessionR
 async def _look_for_a_repair(
     brief: Brief, context: AttemptContext, before: CommitId, result: AttemptResult
 ) -> AttemptResult:
-    """A repair that changed nothing leaves the same failure; there is no need to run the checks to know."""
+    """A repair that changed nothing, in any of its attempts, leaves the same failure; no check has to say so."""
     if result.commit is None or await context.ports.repository.changed_paths(before, result.commit):
         return result
     failure = f"{brief.run.evidence.summary}; " if brief.run.evidence else ""

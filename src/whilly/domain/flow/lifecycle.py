@@ -219,7 +219,7 @@ def _send_back(run: Run, stage: Stage, result: AttemptResult, _at: datetime) -> 
     """Along the route for this outcome, within its limit; the same failure twice is not worth another try."""
     what = "checks failed" if result.outcome is Outcome.REJECTED else str(result.outcome)
     fingerprint = result.evidence.fingerprint if result.evidence else ""
-    run = replace(run, evidence=result.evidence)
+    run = replace(run, evidence=result.evidence, rejected=run.head)
     if fingerprint and fingerprint == run.fingerprint:
         return _end(run, ItemStatus.FAILED, f"{what}: the same failure twice: {result.reason}")
     route = stage.routes.get(result.outcome)

@@ -266,7 +266,7 @@ def test_everything_at_once_is_mended_at_once(clinic: Clinic, strays: list[subpr
     clinic.write({".whilly/run.json": json.dumps({"pid": 1, "host": "h", "started_at": "", "plans": []})})
     (clinic.state / ".gitignore").unlink()
     before = clinic.look()
-    assert (before.code, before.report["problems"]) == (1, 6)
+    assert (before.code, before.report["problems"]) == (1, 6), before.codes
     said = clinic.look("--fix")
     assert (said.code, said.codes, said.report["not_mended"]) == (0, ["branch_unknown"], [])
     assert len(said.mended) == 6
