@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 CANNOT = {("codex", "never_completes")}
 """What is known to be missing, and written down in the reference of the agent."""
-HEAVY = {"opencode": ("edits_and_commits", "bad_login", "leaves_processes", "stopped", "unknown_session")}
+HEAVY = {
+    "opencode": (
+        *("edits_and_commits", "bad_login", "leaves_processes", "stopped", "unknown_session"),
+        *("one_429", "usage_limit", "stays_after_result", "input_closed", "input_ends_late"),
+    )
+}
 """A session takes ten seconds of processor time: its plan in tests/e2e shows the rest."""
 CASES = [(rig, scenario) for rig in RIGS for scenario in HEAVY.get(rig, SCENARIOS)]
 

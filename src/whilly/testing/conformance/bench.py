@@ -8,30 +8,39 @@ import os
 import signal
 import subprocess
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 import psutil
+from typing_extensions import override
 
 from whilly.adapters.process.sessions import ProcessSessions
+from whilly.adapters.system.clock import SystemClock
+from whilly.application.attempt_context import AttemptContext, Line, Rules
+from whilly.application.follow_session import follow_session
+from whilly.domain.attempt import Outcome
+from whilly.domain.flow.brief import Halt, SessionLimits
 from whilly.domain.ids import AttemptId, SessionId
-from whilly.domain.session import Activity, Exit, Prior, SessionReport, SessionRequest
-from whilly.testing.conformance.verdict import Misfit
+from whilly.domain.session import Activity, Launch, Prior, SessionReport, SessionRequest
 from whilly.testing.models.canned import CannedServer
+from whilly.testing.world import World
 from whilly.transport.process.census import find_carriers
-from whilly.transport.process.records import PID_FILE
+from whilly.transport.process.records import OUTPUT_FILE, PID_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from whilly.domain.attempt import Usage
-    from whilly.ports.agent import Agent, SessionReader
+    from whilly.domain.ids import CommitId
+    from whilly.ports.agent import Agent
     from whilly.testing.models.canned import Answer
     from whilly.testing.models.scripted import ScriptedModel
     from whilly.testing.rigs.rig import Rig
 
-LIMIT_S = 240.0
+LIMIT = timedelta(minutes=4)
 """For any one session; a machine that is overloaded makes a slow CLI ten times slower."""
 GONE_S = 10.0
 POLL_S = 0.1
@@ -42,16 +51,37 @@ class Seen:
     """A session that has ended, as Whilly sees it.
 
     Attributes:
-        was_ended: we ended it.
+        was_ended: the scenario ended it.
         left: processes of the session that were still there ten seconds later.
     """
 
     report: SessionReport
-    exit_: Exit
     activities: tuple[Activity, ...]
     longest_line: int
     was_ended: bool
     left: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """What happens to a session beside its prompt.
+
+    Attributes:
+        until: end the session as soon as this holds.
+        end: how: `term` or `kill` by the supervisor, `agent` or `group` by a KILL from outside.
+        max_turns: its limit of turns; 0 is none.
+        after_result: how long it may be silent after its last word.
+        change: makes another process of it than its agent would.
+    """
+
+    until: Callable[[], bool] = lambda: False
+    end: str = "term"
+    max_turns: int = 0
+    after_result: timedelta = timedelta(seconds=30)
+    change: Callable[[Launch], Launch] = lambda launch: launch
+
+
+ORDINARY = Way()
 
 
 @final
@@ -105,25 +135,14 @@ class Bench:
         """A provider that always says this."""
         return CannedServer(answer)
 
-    async def play(
-        self,
-        agent: Agent,
-        prompt: str,
-        *,
-        prior: Prior | None = None,
-        until: Callable[[], bool] | None = None,
-        end: str = "term",
-        max_turns: int = 0,
-    ) -> Seen:
-        """Have one session.
+    async def play(self, agent: Agent, prompt: str, way: Way = ORDINARY, *, prior: Prior | None = None) -> Seen:
+        """Have one session, followed as the engine follows it.
 
         Args:
             agent: the CLI.
             prompt: what it is asked.
+            way: what happens to it beside that.
             prior: the session to go on with.
-            until: end the session as soon as this holds.
-            end: how: `term` or `kill` by the supervisor, `agent` or `group` by a KILL from outside.
-            max_turns: its limit of turns.
         """
         self._number += 1
         attempt = AttemptId(f"run-1/{self._number}")
@@ -137,32 +156,20 @@ class Bench:
             session=SessionId(f"0f0e0d0c-1111-4222-8333-{self._number:012d}"),
             resume=prior.session,
             model=self.rig.model,
-            max_turns=max_turns,
+            max_turns=way.max_turns,
         )
-        await self._sessions.start(attempt, home, agent.launch(request))
-        watch = _Watch(self._sessions, home, agent.reader(prior))
+        launch = way.change(replace(agent.launch(request), time_limit=LIMIT))
+        line = _KitLine(home, way)
+        ports = replace(World("sqlite://").ports(), sessions=self._sessions, clock=SystemClock())
+        rules = Rules(limits=SessionLimits(first_output=None, silence=None, after_result=way.after_result))
+        await self._sessions.start(attempt, home, launch)
         try:
-            exit_ = await watch.follow(until)
-            was_ended = exit_ is None
-            if exit_ is None:
-                exit_ = await self._end(home, end)
+            context = AttemptContext(ports, rules, line, lambda _name, _values: "")
+            report, _ = await follow_session(home, agent.reader(prior), context)
         finally:
             await self._sessions.stop(home, at_once=True)
-        await watch.read()
         left = await self._find_left(attempt)
-        report = watch.reader.report(exit_)
-        return Seen(report, exit_, tuple(watch.activities), watch.longest, was_ended, left)
-
-    async def _end(self, home: str, end: str) -> Exit:
-        if end in {"term", "kill"}:
-            return await self._sessions.stop(home, at_once=end == "kill")
-        agent = _find_agent(home)
-        (os.killpg if end == "group" else os.kill)(agent, signal.SIGKILL)
-        exit_ = await self._sessions.wait(home, LIMIT_S)
-        if exit_ is None:
-            message = "its supervisor did not notice that it was killed"
-            raise Misfit(message)
-        return exit_
+        return Seen(report, tuple(line.activities), _find_longest(home), line.was_ended, left)
 
     async def _find_left(self, attempt: AttemptId) -> tuple[str, ...]:
         deadline = time.monotonic() + GONE_S
@@ -175,45 +182,46 @@ class Bench:
             await asyncio.sleep(POLL_S)
 
 
+@final
+class _KitLine(Line):
+    """Ends the session when its scenario wants that, and keeps what it did."""
+
+    def __init__(self, home: str, way: Way) -> None:
+        self._home = home
+        self._way = way
+        self.activities: list[Activity] = []
+        self.was_ended = False
+
+    @override
+    def halt(self) -> Halt | None:
+        if not self.was_ended and not self._way.until():
+            return None
+        if self._way.end in {"term", "kill"}:
+            self.was_ended = True
+            return Halt(Outcome.INTERRUPTED, "enough", at_once=self._way.end == "kill")
+        if not self.was_ended:
+            self.was_ended = True
+            (os.killpg if self._way.end == "group" else os.kill)(_find_agent(self._home), signal.SIGKILL)
+        return None
+
+    @override
+    def report(self, activity: Activity) -> None:
+        self.activities.append(activity)
+
+    @override
+    async def keep_candidate(self, commit: CommitId) -> bool:
+        return bool(commit)
+
+
 def _find_agent(home: str) -> int:
     """The process that the supervisor in this home has started: its first child."""
     supervisor = json.loads(Path(home, PID_FILE).read_text(encoding="utf-8"))["pid"]
     return min(psutil.Process(supervisor).children(), key=lambda child: child.create_time()).pid
 
 
-class _Watch:
-    """Reads one session's output as it comes."""
-
-    def __init__(self, sessions: ProcessSessions, home: str, reader: SessionReader) -> None:
-        self._sessions = sessions
-        self._home = home
-        self._offset = 0
-        self.reader = reader
-        self.activities: list[Activity] = []
-        self.longest = 0
-
-    async def follow(self, until: Callable[[], bool] | None) -> Exit | None:
-        """How it ended; None when it has to be ended."""
-        deadline = time.monotonic() + LIMIT_S
-        while time.monotonic() < deadline:
-            exit_ = await self._sessions.wait(self._home, POLL_S)
-            await self.read()
-            if exit_ is not None:
-                return exit_
-            if self.reader.fatal() or (until and until()):
-                return None
-        message = f"it did not end within {LIMIT_S:g} s"
-        raise Misfit(message)
-
-    async def read(self) -> None:
-        while True:
-            lines, offset = await self._sessions.read(self._home, self._offset)
-            if offset == self._offset:
-                return
-            self._offset = offset
-            for line in lines:
-                self.longest = max(self.longest, len(line))
-                self.activities.extend(self.reader.feed(line))
+def _find_longest(home: str) -> int:
+    """Bytes of the longest line that the session wrote."""
+    return max(map(len, Path(home, OUTPUT_FILE).read_bytes().split(b"\n")))
 
 
 def sum_tokens(usage: Usage | None) -> int:

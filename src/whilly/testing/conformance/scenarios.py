@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from whilly.domain.attempt import Outcome
 from whilly.domain.ids import SessionId
 from whilly.domain.session import Prior, claims_completion
+from whilly.testing.conformance.bench import Way, sum_tokens
 from whilly.testing.conformance.verdict import Cannot, require
 from whilly.testing.models.canned import SILENCE
 from whilly.testing.models.script import INPUT_TOKENS, OUTPUT_TOKENS, Script, fail, say
@@ -16,7 +17,7 @@ from whilly.testing.models.script import INPUT_TOKENS, OUTPUT_TOKENS, Script, fa
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from whilly.domain.session import SessionReport
+    from whilly.domain.session import Launch, SessionReport
     from whilly.testing.conformance.bench import Bench, Seen
     from whilly.testing.models.canned import Answer
     from whilly.testing.models.script import Turn
@@ -26,6 +27,18 @@ TASK = "TASK of the kit"
 SLEEP = "python3 -c 'import time; time.sleep(300)'"
 # Claude Code refuses to sleep for long.
 BACKGROUND = "nohup tail -f /dev/null >/dev/null 2>&1 & setsid tail -f /dev/null >/dev/null 2>&1 & echo left"
+STAYS = '"$@"; exec tail -f /dev/null'
+CLOSED = 'exec "$@" <&-'
+OPEN_FOR_LONG = """
+hold() {
+  cat
+  left=80
+  until [ -e begun ] || [ $left = 0 ]; do sleep 0.1; left=$((left - 1)); done
+  if [ -e begun ]; then touch early; fi
+}
+hold | "$@"
+"""
+"""The input is closed as soon as a tool has worked, or after eight seconds: some wait for its end before they begin."""
 LONG = 400_000
 MANY_REQUESTS = 12
 
@@ -94,8 +107,8 @@ async def never_completes(bench: Bench) -> str:
     with bench.model(Script(TASK, turns, then=bench.rig.shell("true"))) as model:
         agent = bench.agent(model.url)
         bounds = agent.facts().bounds_turns
-        enough = None if bounds else (lambda: len(model.requests()) >= MANY_REQUESTS)
-        seen = await bench.play(agent, TASK, max_turns=3, until=enough)
+        endless = Way(until=lambda: len(model.requests()) >= MANY_REQUESTS)
+        seen = await bench.play(agent, TASK, Way(max_turns=3) if bounds else endless)
     if not bounds:
         require_outcome(seen, Outcome.INTERRUPTED)
         message = "has no limit of turns; ended from outside"
@@ -166,9 +179,8 @@ async def silent_middle(bench: Bench) -> str:
 
 async def _hang(bench: Bench, answer: Answer) -> str:
     with bench.answering(answer) as server:
-        seen = await bench.play(
-            bench.agent(server.url), TASK, until=lambda: any(each.startswith("POST") for each in server.requests)
-        )
+        asked = Way(until=lambda: any(each.startswith("POST") for each in server.requests))
+        seen = await bench.play(bench.agent(server.url), TASK, asked)
     require_outcome(seen, Outcome.INTERRUPTED)
     usage = seen.report.usage
     require(that=usage is None or usage.cost_usd is None, otherwise="a cost that nobody can know")
@@ -181,6 +193,44 @@ async def leaves_processes(bench: Bench) -> str:
         seen = await bench.play(bench.agent(model.url), TASK)
     require_outcome(seen, Outcome.COMPLETED)
     return "nothing left after it"
+
+
+async def stays_after_result(bench: Bench) -> str:
+    """The CLI has given its result, and something keeps its process and its output open."""
+    with bench.model(Script(TASK, (DONE,))) as model:
+        agent = bench.agent(model.url)
+        stays = Way(after_result=timedelta(seconds=5), change=_by_shell(STAYS))
+        seen = await bench.play(agent, TASK, stays)
+    require_outcome(seen, Outcome.COMPLETED)
+    require(that=claims_completion(seen.report.final_message), otherwise=f"no marker in {seen.report.final_message!r}")
+    counted = sum_tokens(seen.report.usage)
+    require(that=counted == INPUT_TOKENS + OUTPUT_TOKENS, otherwise=f"tokens counted: {counted}")
+    return "ended from outside; its result stands"
+
+
+async def input_closed(bench: Bench) -> str:
+    """Its standard input is closed before it begins, so that there is no prompt."""
+    with bench.model(Script(TASK, (DONE,))) as model:
+        seen = await bench.play(bench.agent(model.url), TASK, Way(change=_by_shell(CLOSED)))
+        count = len(model.requests())
+    require_outcome(seen, Outcome.CRASHED)
+    require(that=count == 0, otherwise=f"{count} requests without a prompt")
+    return "ends at once, without a request"
+
+
+async def input_ends_late(bench: Bench) -> str:
+    """Its standard input stays open behind the prompt, and is closed in mid-session."""
+    turns = (bench.rig.shell("touch begun"), DONE)
+    with bench.model(Script(TASK, turns)) as model:
+        seen = await bench.play(bench.agent(model.url), TASK, Way(change=_by_shell(OPEN_FOR_LONG)))
+    require_outcome(seen, Outcome.COMPLETED)
+    begins_early = (bench.workspace / "early").exists()
+    return "works on when it is closed" if begins_early else "begins when it is closed"
+
+
+def _by_shell(program: str) -> Callable[[Launch], Launch]:
+    """Let a shell start the CLI, which is in `"$@"`."""
+    return lambda launch: replace(launch, argv=("/bin/sh", "-c", program, "sh", *launch.argv))
 
 
 async def stopped(bench: Bench) -> str:
@@ -207,7 +257,7 @@ async def _end(bench: Bench, how: str) -> str:
     begun = bench.workspace / "begun"
     command = f"tail -f /dev/null & touch begun; {SLEEP}"
     with bench.model(Script(TASK, (bench.rig.shell(command), DONE))) as model:
-        seen = await bench.play(bench.agent(model.url), TASK, until=begun.exists, end=how)
+        seen = await bench.play(bench.agent(model.url), TASK, Way(until=begun.exists, end=how))
     require(that=seen.was_ended, otherwise=f"it ended by itself: {tell(seen)}")
     require_outcome(seen, Outcome.INTERRUPTED, Outcome.CRASHED)
     return f"{seen.report.outcome}, nothing left"
@@ -264,8 +314,8 @@ SCENARIOS: Mapping[str, Callable[[Bench], Awaitable[str]]] = {
     for scenario in (
         *(completes, edits_and_commits, says_it_failed, is_refused, never_completes),
         *(one_429, many_429, usage_limit, bad_login, overloaded),
-        *(silent_start, silent_middle, leaves_processes),
+        *(silent_start, silent_middle, stays_after_result, leaves_processes),
         *(stopped, killed, killed_outside, group_killed),
-        *(resumes, unknown_session, long_line),
+        *(resumes, unknown_session, long_line, input_closed, input_ends_late),
     )
 }
