@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
 from typing import TYPE_CHECKING
 
 from whilly.domain.session import COMPLETION_MARKER
+from whilly.domain.text.clean import clean
+from whilly.domain.text.fence import make_fence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from whilly.domain.flow.brief import Brief
 
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
-)
-_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)")
 _MOMENTS = {"before": "before_start", "after": "before_finish"}
-
-
-def clean(text: str) -> str:
-    """`text` without what a person would not see: terminal codes, control, zero-width, direction and tag characters."""
-    return _INVISIBLE.sub("", _ANSI.sub("", text))
 
 
 def compose_prompt(brief: Brief, render: Callable[[str, Mapping[str, object]], str]) -> str:
@@ -34,18 +25,21 @@ def compose_prompt(brief: Brief, render: Callable[[str, Mapping[str, object]], s
         render: fills the template of that name; an unknown variable is an error.
     """
     item = brief.item
-    fence = hashlib.sha256(f"{brief.attempt}\0{item.description}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    description, requirement = clean(item.description), clean(item.prd_requirement)
+    criteria = [clean(line) for line in item.acceptance_criteria]
+    steps = [clean(line) for line in item.test_steps]
     facts = {"id": item.id, "title": clean(item.title), "key_files": list(item.key_files)}
     instructions = {_MOMENTS.get(moment, moment): lines for moment, lines in brief.instructions.items()}
     return render(
         brief.stage.prompt,
         {
             "item": item,
-            "description": clean(item.description),
-            "criteria": [clean(line) for line in item.acceptance_criteria],
-            "steps": [clean(line) for line in item.test_steps],
+            "description": description,
+            "requirement": requirement,
+            "criteria": criteria,
+            "steps": steps,
             "facts": json.dumps(facts, ensure_ascii=False),
-            "fence": fence,
+            "fence": make_fence(brief.attempt, [description, requirement, *criteria, *steps]),
             "evidence": brief.run.evidence,
             "output": clean(brief.run.evidence.output) if brief.run.evidence else "",
             "has_work": brief.run.head is not None,

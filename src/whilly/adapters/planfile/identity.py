@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from anyascii import anyascii
-
 from whilly.domain.ids import PlanId
+from whilly.domain.text.names import slugify
 
 SLUG_LENGTH: Final = 48
 DEFAULT_SLUG: Final = "plan"
@@ -19,8 +17,7 @@ DEFAULT_SLUG: Final = "plan"
 def slug(name: str) -> str:
     """`name` as lower-case ASCII words joined by `-`, without a `prd-` before or `tasks` after; never empty."""
     bare = name.lower().removeprefix("prd-").removesuffix("tasks")
-    words = re.sub(r"[^a-z0-9]+", "-", anyascii(bare).lower()).strip("-")
-    return words[:SLUG_LENGTH].rstrip("-") or DEFAULT_SLUG
+    return slugify(bare, SLUG_LENGTH) or DEFAULT_SLUG
 
 
 def relative_name(path: Path, repository: Path) -> str:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import re
 
-_ESCAPES = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, cursor
-    r"|\x1b[\]PX^_][^\x07\x1b\n]{0,2000}(?:\x07|\x1b\\)"  # titles, links
-    r"|\x1b[ -/]*[0-~]",
-)
+from whilly.domain.text.clean import ESCAPES
+
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _MAX_LINE = 2000
 _SECTIONS = tuple(
@@ -35,7 +32,7 @@ _CHAINED = re.compile(r"\n\n(?:During handling of|The above exception was)[^\n]*
 
 def clean_output(output: str, root: str = "") -> str:
     """The output without escape codes, control characters and overwritten progress; paths below `root` relative."""
-    text = _ESCAPES.sub("", output).replace("\r\n", "\n")
+    text = ESCAPES.sub("", output).replace("\r\n", "\n")
     lines = (_CONTROLS.sub("", line.rstrip("\r").rpartition("\r")[2]) for line in text.split("\n"))
     text = "\n".join(_shorten(line) for line in lines)
     if root.strip("/"):
