@@ -201,22 +201,19 @@ class Project:
         from whilly.adapters.bubblewrap.sandbox import BubblewrapSandbox  # noqa: PLC0415  (as above)
 
         wanted = self.settings.contained
-        limits = Limits(
-            memory_mb=wanted.memory_mb,
-            processes=wanted.processes,
-            file_mb=wanted.file_mb,
-            disk_mb=wanted.disk_mb,
-        )
-        path = self.loaded.environment.get("PATH", os.defpath)
-        return BubblewrapSandbox(path, user=wanted.user, readable=wanted.read, limits=limits)
+        limits = Limits(wanted.memory_mb, wanted.processes, wanted.file_mb, wanted.disk_mb)
+        return BubblewrapSandbox(self._path, user=wanted.user, readable=wanted.read, limits=limits)
+
+    @property
+    def _path(self) -> str:
+        return self.loaded.environment.get("PATH", os.defpath)
 
     @cached_property
     def contained_tier(self) -> ContainedTier:
         """Workspaces and checkouts that are held by the sandbox."""
         from whilly.adapters.git.contained.tier import make_contained_tier  # noqa: PLC0415  (as above)
 
-        path = self.loaded.environment.get("PATH", os.defpath)
-        return make_contained_tier(self.git, path, self.layout, self.clock, self.sandbox)
+        return make_contained_tier(self.git, self._path, self.layout, self.clock, self.sandbox)
 
     @cached_property
     def policy(self) -> Policy:
@@ -238,6 +235,11 @@ class Project:
         from whilly.adapters.handoff.handoffs import FileHandoffs  # noqa: PLC0415  (as above)
 
         return FileHandoffs(self.state / "handoff", self.clock)
+
+    @property
+    def default_agent(self) -> str:
+        """The agent of items that name none."""
+        return self.settings.agent.name or "claude"
 
     @property
     def agent_names(self) -> list[str]:
@@ -270,20 +272,23 @@ class Project:
 
     def _contain(self, name: str, agent: Agent) -> Agent:
         from whilly.adapters.agents import make_agent  # noqa: PLC0415  (asyncio costs time)
-        from whilly.adapters.bubblewrap.agent import SAFE_VARIABLES, ContainedAgent, find_door  # noqa: PLC0415  (as above)
-        from whilly.adapters.command.agent import CommandAgent  # noqa: PLC0415  (as above)
         from whilly.adapters.command.pricing import merge_prices  # noqa: PLC0415  (as above)
+        from whilly.adapters.contained_agents import SAFE_VARIABLES, contain_agent  # noqa: PLC0415  (as above)
+        from whilly.adapters.gateway.door import Means  # noqa: PLC0415  (as above)
+        from whilly.domain.confinement import Confinement  # noqa: PLC0415  (as above)
 
         table, passed = self.settings.agents.get(name), self.settings.agent.env_pass
+        changes, own = (table.changes(), table.env_pass) if table else ({}, ())
         prices = {model: price.rates() for model, price in self.settings.prices.items()}
-        own = table.env_pass if table else ()
-        environ = pick(self.loaded.environment, (*SAFE_VARIABLES, *own, *passed))
-        inner = make_agent(name, table.changes() if table else {}, environ, passed, prices, is_root=False)
-        objects = str(self.contained_tier.places.objects)
-        door = (
-            find_door(agent, self.loaded.environment, merge_prices(prices)) if isinstance(agent, CommandAgent) else None
+        seen = pick(self.loaded.environment, (*SAFE_VARIABLES, *own, *passed))
+        model = self.settings.agent.model if name == self.default_agent else ""
+        return contain_agent(
+            agent,
+            lambda more: make_agent(name, changes, {**seen, **more}, passed, prices, is_root=False),
+            Means(self.loaded.environment, merge_prices(prices), model),
+            self.sandbox,
+            Confinement("", readable=(str(self.contained_tier.places.objects),), hosts=self.settings.contained.hosts),
         )
-        return ContainedAgent(inner, agent, self.sandbox, objects, self.settings.contained.hosts, door)
 
     @cached_property
     def agents(self) -> Mapping[str, Agent]:
@@ -343,7 +348,7 @@ class Project:
 
         return Staff(
             handlers={"": run_session, "handoff": hand_over, "verify": verify_change, "integrate": integrate_change},
-            default_agent=self.settings.agent.name or "claude",
+            default_agent=self.default_agent,
             substitutes=self.settings.agent.substitutes,
             default_model=self.settings.agent.model,
             reservation=self.settings.agent.reservation_usd,

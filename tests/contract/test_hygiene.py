@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,9 +16,11 @@ from whilly.testing.rigs.codex import CodexRig
 from whilly.testing.rigs.gemini import GeminiRig
 from whilly.testing.rigs.opencode import OpencodeRig
 from whilly.testing.sessions import play_session
+from whilly.testing.traps import Traps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from whilly.ports.agent import Agent
     from whilly.testing.models.scripted import ScriptedModel
@@ -30,80 +29,6 @@ if TYPE_CHECKING:
 DONE = say("Done. <promise>COMPLETE</promise>")
 
 
-@dataclass(frozen=True)
-class Traps:
-    """Writes traps into a repository; each of them leaves a file when it is sprung."""
-
-    folder: Path
-
-    def touch(self, name: str) -> str:
-        return f"touch {self.folder}/{name}"
-
-    def hook(self, name: str) -> dict[str, Any]:
-        return {"hooks": [{"type": "command", "command": self.touch(name)}]}
-
-    def server(self, name: str) -> dict[str, Any]:
-        return {"command": "/bin/sh", "args": ["-c", f"{self.touch(name)}; cat"]}
-
-    @property
-    def sprung(self) -> set[str]:
-        return {path.name for path in self.folder.iterdir()}
-
-
-def set_for_claude(traps: Traps, root: Path) -> None:
-    hooks = {event: [traps.hook(event)] for event in ("SessionStart", "UserPromptSubmit", "Stop")}
-    hooks["PreToolUse"] = [{"matcher": "*", **traps.hook("PreToolUse")}]
-    settings = {
-        "hooks": hooks,
-        "enableAllProjectMcpServers": True,
-        "apiKeyHelper": f"{traps.touch('helper')}; echo key",
-        "env": {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9"},
-    }
-    write(root / ".claude" / "settings.json", settings)
-    write(root / ".claude" / "settings.local.json", {"hooks": {"SessionStart": [traps.hook("local")]}})
-    write(root / ".mcp.json", {"mcpServers": {"trap": traps.server("mcp")}})
-
-
-def set_for_codex(traps: Traps, root: Path) -> None:
-    server = traps.server("mcp")
-    config = f"[mcp_servers.trap]\ncommand = {json.dumps(server['command'])}\nargs = {json.dumps(server['args'])}\n"
-    (root / ".codex").mkdir()
-    (root / ".codex" / "config.toml").write_text(config)
-    write(root / ".codex" / "hooks.json", {"hooks": {"SessionStart": [traps.hook("hook")]}})
-
-
-def set_for_gemini(traps: Traps, root: Path) -> None:
-    settings = {
-        "mcpServers": {"trap": traps.server("mcp")},
-        "hooks": {"SessionStart": [traps.hook("hook")]},
-        "tools": {"discoveryCommand": f"{traps.touch('discovery')}; echo '[]'"},
-    }
-    write(root / ".gemini" / "settings.json", settings)
-    (root / ".env").write_text("GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:9\n")
-
-
-def set_for_opencode(traps: Traps, root: Path) -> None:
-    server = {"type": "local", "command": ["/bin/sh", "-c", f"{traps.touch('mcp')}; cat"], "enabled": True}
-    write(root / "opencode.json", {"mcp": {"trap": server}})
-    plugin = root / ".opencode" / "plugin" / "trap.js"
-    plugin.parent.mkdir(parents=True)
-    sprung = json.dumps(str(traps.folder / "plugin"))
-    plugin.write_text(
-        f'import {{writeFileSync}} from "fs";\nwriteFileSync({sprung}, "");\nexport const T = async () => ({{}});\n'
-    )
-
-
-def write(path: Path, content: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content))
-
-
-SETTERS: Mapping[str, Callable[[Traps, Path], None]] = {
-    "claude": set_for_claude,
-    "codex": set_for_codex,
-    "gemini": set_for_gemini,
-    "opencode": set_for_opencode,
-}
 TRUSTING: Mapping[str, Mapping[str, Any]] = {
     "claude": {"trust": True},
     "codex": {"trust": True},
@@ -121,7 +46,7 @@ def traps(tmp_path: Path) -> Traps:
 async def work(agent: Agent, rig: Rig, traps: Traps, place: Path) -> Outcome:
     workspace = place / "workspace"
     workspace.mkdir()
-    SETTERS[rig.name](traps, workspace)
+    traps.set_for(rig.name, workspace)
     if rig.name == "codex":
         # Codex asks whether a folder is trusted; this user has said yes.
         with (place / "home" / ".codex" / "config.toml").open("a") as config:

@@ -194,12 +194,27 @@ class AgentTable(Section):
     gateway: Mapping[Literal["api", "url_env", "key_env", "upstream"], str] = Field(
         default_factory=dict,
         description=(
-            "How a contained agent reaches its model: the protocol (`anthropic`, `openai`), the variables of the "
-            "address and the key, and the service's address unless the first variable says it."
+            "How a contained agent reaches its model: the protocol (`anthropic`, `openai`, `google`), the variables of "
+            "the address and the key, and the service's address unless the first variable says it."
+        ),
+    )
+    gateways: Mapping[str, Mapping[Literal["api", "url_env", "key_env", "upstream"], str]] = Field(
+        default_factory=dict,
+        description=(
+            "The same for an agent that knows many services: by the provider, which its models' names begin with "
+            "(`provider/model`)."
         ),
     )
     gateway_args: tuple[str, ...] = Field(
-        default=(), description="More arguments for a contained agent; `{gateway}` is the gateway's address."
+        default=(),
+        description=(
+            "More arguments for a contained agent, with `{gateway}` (its address), `{base}` (that and the version), "
+            "`{key_env}`, `{provider}` and `{model}`."
+        ),
+    )
+    gateway_files: Mapping[str, str] = Field(
+        default_factory=dict,
+        description="Files for a contained agent, with the same words: a path (`~/` is its home) and the text.",
     )
     version_args: tuple[str, ...] = Field(
         default=("--version",), description="Arguments that make it say its version, for `whilly doctor`."

@@ -240,6 +240,55 @@ async def test_openai_is_measured_with_its_cached_tokens_apart() -> None:
         assert bench.budget.usage.tokens == (600, 100, 400, 0)
 
 
+GOOGLE = {
+    "promptTokenCount": 1000,
+    "cachedContentTokenCount": 400,
+    "candidatesTokenCount": 60,
+    "thoughtsTokenCount": 40,
+}
+GOOGLE_PATH = "/v1beta/models/m:streamGenerateContent"
+
+
+@pytest.mark.parametrize("is_list", [False, True], ids=["events", "list"])
+async def test_google_is_measured_and_priced_by_the_model_in_its_path(*, is_list: bool) -> None:
+    early, last = {"usageMetadata": {**GOOGLE, "candidatesTokenCount": 1}}, {"usageMetadata": GOOGLE}
+    texts = json.dumps([early, last]), f"data: {json.dumps(early)}\r\n\r\ndata: {json.dumps(last)}\r\n\r\n"
+    async with Bench(Service(answer=texts[not is_list].encode()), None, "google").open() as bench:
+        head = f"POST {GOOGLE_PATH}?alt=sse&key=another HTTP/1.1\r\nhost: x\r\nx-goog-api-key: {TOKEN}\r\n"
+        text = f"{head}connection: close\r\ncontent-length: 2\r\n\r\n{{}}"
+        assert (await bench.raw(text.encode())).status == 200
+        ((line, headers, _body),) = bench.service.asked
+        assert line == f"POST /base{GOOGLE_PATH}?alt=sse HTTP/1.1"
+        assert headers["x-goog-api-key"] == KEY
+        assert bench.budget.usage == Usage(Decimal("0.0016") + Decimal("0.0004"), 600, 100, 400, turns=1)
+
+
+async def test_the_last_of_the_money_buys_a_shorter_answer_of_google() -> None:
+    async with Bench(Service(), Decimal("0.02"), "google").open() as bench:
+        wanted = {"maxOutputTokens": 60_000, "thinkingConfig": {"thinkingBudget": 30_000}}
+        await bench.ask(GOOGLE_PATH, generationConfig=wanted)
+        config = json.loads(bench.service.asked[0][2])["generationConfig"]
+        assert 1024 <= config["maxOutputTokens"] < 2001
+        assert config["thinkingConfig"]["thinkingBudget"] <= config["maxOutputTokens"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1beta/models/m:batchGenerateContent",
+        "/v1beta/models/a/b:generateContent",
+        "/v1beta/files",
+        "/upload/v1beta/files",
+        "/v1beta/cachedContents",
+        "/v1/messages",
+    ],
+)
+async def test_another_path_of_google_is_refused(path: str) -> None:
+    async with Bench(Service(), None, "google").open() as bench:
+        assert (await bench.ask(path)).status == 403
+        assert bench.service.asked == []
+
+
 async def test_after_the_budget_there_is_nothing_and_the_end() -> None:
     async with Bench(Service(), Decimal("0.003")).open() as bench:
         assert (await bench.ask()).status == 200

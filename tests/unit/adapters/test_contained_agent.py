@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from whilly.adapters.agents import make_agent
-from whilly.adapters.bubblewrap.agent import GATEWAY, ContainedAgent, find_door
+from whilly.adapters.bubblewrap.agent import GATEWAY, ContainedAgent
 from whilly.adapters.bubblewrap.order import HOME, VARIABLE, Order, parse_order
 from whilly.adapters.bubblewrap.sandbox import BubblewrapSandbox
 from whilly.adapters.command.agent import CommandAgent
+from whilly.adapters.gateway.door import Doors, Means
+from whilly.domain.confinement import Confinement
 from whilly.domain.errors import ConfigError
 from whilly.domain.ids import AttemptId, SessionId
 from whilly.domain.price import Price
@@ -30,6 +32,7 @@ TOOL: dict[str, object] = {
     "program": sys.executable,
     "env_set": {"SET": "1"},
 }
+HOSTS = ("example.org",)
 DOOR = {"api": "anthropic", "url_env": "BASE", "key_env": "KEY", "upstream": "https://model.example"}
 PRICES = {"m": Price(Decimal(1), Decimal("2.5"), Decimal("0.1"))}
 
@@ -47,8 +50,8 @@ def make(sandbox: BubblewrapSandbox, table: dict[str, object], **environ: str) -
     outer = make_agent("tool", table, {"PATH": "/usr/bin:/bin", **environ})
     inner = make_agent("tool", table, {"PATH": "/usr/bin:/bin"}, is_root=False)
     assert isinstance(outer, CommandAgent)
-    door = find_door(outer, environ, PRICES)
-    return ContainedAgent(inner, outer, sandbox, "/repo/objects", ["example.org"], door)
+    doors = Doors(outer.descriptor, Means(environ, PRICES), GATEWAY, HOME)
+    return ContainedAgent(inner, outer, sandbox, Confinement("", readable=("/repo/objects",), hosts=HOSTS), doors)
 
 
 def order(launch: Launch) -> Order:
@@ -94,9 +97,73 @@ def test_the_gateway_has_the_key_and_the_agent_a_token(sandbox: BubblewrapSandbo
 
 
 def test_the_service_may_be_another_one(sandbox: BubblewrapSandbox) -> None:
-    told = order(make(sandbox, {**TOOL, "gateway": DOOR}, KEY="k", BASE="http://127.0.0.1:5/x").launch(REQUEST))
+    agent = make(sandbox, {**TOOL, "gateway": DOOR}, KEY="k", BASE="http://127.0.0.1:5/x/v1/")
+    told = order(agent.launch(REQUEST))
     assert told.gateway is not None
     assert told.gateway.upstream == "http://127.0.0.1:5/x"
+
+
+MANY = {
+    **TOOL,
+    "model": "one/m",
+    "gateways": {"one": DOOR, "two": {"api": "google", "key_env": "KEY2", "upstream": "https://two.example"}},
+    "gateway_args": ["{base}", "{provider}:{model}"],
+    "gateway_files": {"~/settings.json": '{"{provider}":"{model}","key":"{env:{key_env}}"}'},
+}
+
+
+def test_an_agent_with_many_services_is_led_to_the_one_of_its_model(sandbox: BubblewrapSandbox) -> None:
+    agent = make(sandbox, MANY, KEY="first", KEY2="second")
+    launch = agent.launch(replace(REQUEST, model='two/g"x'))
+    told = order(launch)
+    assert told.gateway is not None
+    assert (told.gateway.api, told.gateway.upstream, told.gateway.key) == ("google", "https://two.example", "second")
+    assert launch.argv[-2:] == (f"{GATEWAY}/v1beta", 'two:g"x')
+    assert told.files == {f"{HOME}/settings.json": '{"two":"g\\"x","key":"{env:KEY2}"}'}
+    assert {"first", "second"}.isdisjoint(told.env.values())
+    assert "KEY" not in told.env
+    usual = order(agent.launch(REQUEST)).gateway
+    assert usual is not None
+    assert usual.key == "first"
+
+
+@pytest.mark.parametrize(
+    ("model", "words"), [("three/m", "to the provider 'three'"), ("bare", "a model named provider/model")]
+)
+def test_a_model_of_no_known_service_is_refused(sandbox: BubblewrapSandbox, model: str, words: str) -> None:
+    agent = make(sandbox, MANY, KEY="first")
+    with pytest.raises(ConfigError, match=words):
+        agent.launch(replace(REQUEST, model=model))
+
+
+@pytest.mark.parametrize(
+    ("door", "words"),
+    [
+        ({**DOOR, "api": "gopher"}, "no protocol that the gateway speaks"),
+        ({"api": "openai", "key_env": "KEY"}, "says neither where"),
+        ({"api": "openai", "upstream": "https://a.example"}, "says neither where"),
+    ],
+)
+async def test_a_way_that_leads_nowhere_is_refused(
+    sandbox: BubblewrapSandbox, door: dict[str, str], words: str
+) -> None:
+    agent = make(sandbox, {**TOOL, "gateway": door}, KEY="k")
+    with pytest.raises(ConfigError, match=words):
+        agent.launch(REQUEST)
+    assert (await agent.probe()).is_logged_in is False
+
+
+async def test_an_agent_without_a_way_to_its_model_is_refused(sandbox: BubblewrapSandbox) -> None:
+    alone = Confinement("", readable=("/repo/objects",))
+    for table, is_refused in (({"cost": "free"}, False), ({}, True)):
+        made = make_agent("tool", {**TOOL, **table}, {"PATH": "/usr/bin:/bin"})
+        agent = ContainedAgent(made, made, sandbox, alone)
+        assert ((await agent.probe()).is_logged_in is False) is is_refused
+        if is_refused:
+            with pytest.raises(ConfigError, match="no way to its model"):
+                agent.launch(REQUEST)
+        else:
+            agent.launch(REQUEST)
 
 
 async def test_without_a_key_it_says_which_one_is_missing(sandbox: BubblewrapSandbox) -> None:

@@ -67,8 +67,8 @@ CHANGES = {
 }
 FOR_ROOT = {"env_set_as_root"}
 """Covered where the agent can be told that it is run by root: test_some_variables_are_for_root_only."""
-FOR_CONTAINED = {"gateway", "gateway_args"}
-"""Covered where the agent is contained: test_the_gateway_has_the_key_and_the_agent_a_token."""
+FOR_CONTAINED = {"gateway", "gateways", "gateway_args", "gateway_files"}
+"""Covered where the agent is contained: tests/unit/adapters/test_contained_agent.py."""
 
 
 @pytest.mark.parametrize("key", CHANGES)

@@ -14,7 +14,7 @@ from whilly.adapters.bubblewrap.sandbox import BubblewrapSandbox
 from whilly.adapters.git.contained.policy import GitPolicy
 from whilly.application.choose_target import choose_target
 from whilly.bootstrap import Project, pass_by, rules
-from whilly.cli.work.preflight import default_agent, require_repository
+from whilly.cli.work.preflight import require_repository
 from whilly.config.layers import Sources, combine
 from whilly.domain.change import CheckCommand
 from whilly.domain.ids import AttemptId
@@ -90,13 +90,13 @@ def accepted(project: Project) -> tuple[str, ...]:
 def hosts(project: Project) -> tuple[str, ...]:
     contained = project._contain("demo", project.agents["demo"])
     assert isinstance(contained, ContainedAgent)
-    return contained._hosts
+    return contained._reach.hosts
 
 
 EFFECTS: list[tuple[str, object, Callable[[Project], Any], Any]] = [
     ("run.max_attempts", 7, lambda p: p.pipelines["solo"].stages["execute"].attempts, 7),
     ("run.headless", True, style, Style.JSON),
-    ("agent.name", "demo", default_agent, "demo"),
+    ("agent.name", "demo", lambda p: p.default_agent, "demo"),
     ("agent.model", "opus", lambda p: p._staff().default_model, "opus"),
     ("agent.attempt_timeout_s", 9, lambda p: limits(p).attempt, timedelta(seconds=9)),
     ("agent.first_output_s", 9, lambda p: limits(p).first_output, timedelta(seconds=9)),

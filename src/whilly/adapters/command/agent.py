@@ -152,14 +152,9 @@ class CommandAgent(Agent):
         return PricedSessionReader(reader, self._prices, prior.model or self._descriptor.model)
 
     @property
-    def gateway(self) -> Mapping[str, str]:
-        """How it reaches its model when it is contained; empty when its description does not say."""
-        return {str(name): value for name, value in self._descriptor.gateway.items()}
-
-    @property
-    def gateway_args(self) -> tuple[str, ...]:
-        """More arguments for that."""
-        return self._descriptor.gateway_args
+    def descriptor(self) -> AgentDescriptor:
+        """What tells it from other agents."""
+        return self._descriptor
 
     def _find_needs(self) -> Iterator[str]:
         """Paths that the description itself names, such as a script after its interpreter; the prompt names none."""

@@ -77,10 +77,28 @@ class AgentDescriptor(BaseModel):
     env_set_as_root: Mapping[str, str] = Field(default_factory=dict, description="The same, only when run by root.")
     gateway: Mapping[Literal["api", "url_env", "key_env", "upstream"], str] = Field(
         default_factory=dict,
-        description="How a contained agent reaches its model: see `Door`.",
+        description=(
+            "How a contained agent reaches its model: the protocol (`anthropic`, `openai`, `google`), the variables of "
+            "the address and the key, and the service's address unless the first variable says it."
+        ),
+    )
+    gateways: Mapping[str, Mapping[Literal["api", "url_env", "key_env", "upstream"], str]] = Field(
+        default_factory=dict,
+        description=(
+            "The same for an agent that knows many services: by the provider, which its models' names begin with "
+            "(`provider/model`)."
+        ),
     )
     gateway_args: tuple[str, ...] = Field(
-        default=(), description="More arguments for a contained agent; `{gateway}` is the gateway's address."
+        default=(),
+        description=(
+            "More arguments for a contained agent, with `{gateway}` (its address), `{base}` (that and the version), "
+            "`{key_env}`, `{provider}` and `{model}`."
+        ),
+    )
+    gateway_files: Mapping[str, str] = Field(
+        default_factory=dict,
+        description="Files for a contained agent, with the same words: a path (`~/` is its home) and the text.",
     )
     version_args: tuple[str, ...] = Field(default=("--version",), description="Arguments that make it say its version.")
     login_env: tuple[str, ...] = Field(default=(), description="Variables of which one is enough to be logged in.")
@@ -159,13 +177,17 @@ def parse_descriptor(name: str, table: Mapping[str, object]) -> AgentDescriptor:
 
 
 def load_descriptor(path: Path, changes: Mapping[str, object] | None = None) -> AgentDescriptor:
-    """The descriptor in a TOML file, with some keys changed.
+    """The descriptor in a TOML file, with some keys changed; services are added to those that it knows.
 
     Raises:
         ConfigError: it is not one.
     """
     table = tomllib.loads(path.read_text(encoding="utf-8"))
-    return parse_descriptor(str(table.pop("name")), {**table, **(changes or {})})
+    name = str(table.pop("name"))
+    changed = {**table, **(changes or {})}
+    if isinstance(table.get("gateways"), dict) and isinstance(changed["gateways"], Mapping):
+        changed["gateways"] = {**table["gateways"], **changed["gateways"]}
+    return parse_descriptor(name, changed)
 
 
 def _explain(place: tuple[int | str, ...], kind: str, message: str) -> str:

@@ -12,7 +12,16 @@ from urllib.parse import urlsplit
 import h11
 
 from whilly.adapters.gateway.connection import CHUNK, Connection, Refused, Request
-from whilly.adapters.gateway.dialect import DIALECTS, Meter, find_limit, find_token, lower_limit
+from whilly.adapters.gateway.dialect import (
+    DIALECTS,
+    KEY_HEADERS,
+    Meter,
+    clean_target,
+    find_limit,
+    find_token,
+    lower_limit,
+    place_key,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,7 +34,7 @@ SILENCE_S = 900.0
 _HOP_BY_HOP = frozenset(
     {"connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"}
 )
-_OURS = _HOP_BY_HOP | {"host", "content-length", "authorization", "x-api-key", "accept-encoding", "expect", "cookie"}
+_OURS = _HOP_BY_HOP | {"host", "content-length", "authorization", *KEY_HEADERS, "accept-encoding", "expect", "cookie"}
 _FAILED = 400
 _UNAVAILABLE = (OSError, TimeoutError, h11.RemoteProtocolError)
 
@@ -72,22 +81,23 @@ class ModelGateway:
         if not hmac.compare_digest(find_token(request).encode(), self._access.token.reveal().encode()):
             raise Refused(401, "this token is not the one of this run")
         path = urlsplit(request.target).path
-        if request.method == "POST" and path in self._dialect.paid:
-            await self._answer_paid(connection, request)
-        elif path in self._dialect.free and request.method in {"GET", "HEAD", "POST"}:
+        paid = self._dialect.paid.fullmatch(path)
+        if request.method == "POST" and paid:
+            await self._answer_paid(connection, request, paid.groupdict().get("model", ""))
+        elif self._dialect.free.fullmatch(path) and request.method in {"GET", "HEAD", "POST"}:
             await self._forward(connection, request, request.body, None)
         else:
             raise Refused(403, f"{request.method} {path[:200]} is not open to agents")
 
-    async def _answer_paid(self, connection: Connection, request: Request) -> None:
+    async def _answer_paid(self, connection: Connection, request: Request, model: str) -> None:
         body = _parse(request.body)
-        name, wanted = find_limit(self._dialect, body)
-        reservation = self._budget.reserve(str(body.get("model", "")), len(request.body), wanted)
+        path, wanted = find_limit(self._dialect, body)
+        reservation = self._budget.reserve(model or str(body.get("model", "")), len(request.body), wanted)
         if reservation is None:
             raise Refused(402, "the budget of this attempt is used up")
         data = request.body
         if reservation.output < wanted:
-            lower_limit(body, name or self._dialect.limits[0], reservation.output)
+            lower_limit(self._dialect, body, path, reservation.output)
             data = json.dumps(body, ensure_ascii=False).encode()
         await self._forward(connection, request, data, reservation)
 
@@ -131,14 +141,13 @@ class ModelGateway:
     def _head(self, request: Request, body: bytes) -> h11.Request:
         headers = [(name, value) for name, value in request.headers if name not in _OURS]
         headers.append(("host", self._upstream.netloc.rpartition("@")[2]))
-        key = self._access.key.reveal()
-        headers.append(("x-api-key", key) if request.header("x-api-key") else ("authorization", f"Bearer {key}"))
+        headers.append(place_key(request, self._access.key.reveal()))
         # Usage is read out of the answer, so it must not be packed.
         headers.append(("accept-encoding", "identity"))
         headers.append(("connection", "close"))
         if body or request.method == "POST":
             headers.append(("content-length", str(len(body))))
-        target = self._upstream.path.rstrip("/") + request.target
+        target = self._upstream.path.rstrip("/") + clean_target(self._dialect, request.target)
         return h11.Request(method=request.method, target=target, headers=headers)
 
 

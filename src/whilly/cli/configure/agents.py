@@ -15,7 +15,6 @@ from whilly.cli.context import load_here
 from whilly.cli.exit_codes import ExitCode
 from whilly.cli.render_error import printable
 from whilly.cli.subject import json_option, print_json
-from whilly.cli.work.preflight import default_agent
 from whilly.domain.errors import ConfigError
 from whilly.domain.session import AgentFacts, AgentHealth
 
@@ -58,7 +57,7 @@ class AgentReport:
 
 async def examine_agent(project: Project, name: str, *, limit: float = PROBE_S) -> AgentReport:
     """Look for one agent; never fails for what is wrong with it."""
-    is_default = name == default_agent(project)
+    is_default = name == project.default_agent
     try:
         agent = project.make_agent(name)
     except ConfigError as error:
@@ -96,7 +95,7 @@ def _print(*, as_json: bool) -> int:
     project = Project(root, loaded, pass_by)
     reports = asyncio.run(_examine_all(project))
     if as_json:
-        print_json({"default": default_agent(project), "agents": [_as_json(report) for report in reports]})
+        print_json({"default": project.default_agent, "agents": [_as_json(report) for report in reports]})
     else:
         for line in (line for report in reports for line in _render(report)):
             click.echo(printable(line))

@@ -14,13 +14,6 @@ if TYPE_CHECKING:
     from whilly.bootstrap import Project
     from whilly.domain.plan import Plan
 
-DEFAULT_AGENT = "claude"
-
-
-def default_agent(project: Project) -> str:
-    """The agent of items that name none."""
-    return project.settings.agent.name or DEFAULT_AGENT
-
 
 async def require_repository(project: Project) -> str:
     """The base branch.
@@ -50,12 +43,12 @@ async def require_tier(project: Project) -> None:
 
 
 async def require_agents(project: Project, plan: Plan) -> None:
-    """See that every agent of the plan is known and installed.
+    """See that every agent of the plan is known and installed, and has a way to its model if it is contained.
 
     Raises:
         ConfigError: one is not, with the command that mends it.
     """
-    usual = {default_agent(project), *project.settings.agent.substitutes}
+    usual = {project.default_agent, *project.settings.agent.substitutes}
     for name in sorted({name for item in plan.items for name in ({item.agent} if item.agent else usual)}):
         agent = project.agents.get(name)
         if agent is None:
@@ -70,6 +63,9 @@ async def require_agents(project: Project, plan: Plan) -> None:
             message = f"agent {name}: {health.problem}"
             demo = "" if name == "demo" else "; to see Whilly at work without an agent: whilly run --agent demo"
             raise ConfigError(message, remedy=f"{health.remedy or 'install it'}{demo}")
+        if project.is_contained and health.is_logged_in is False:
+            message = f"agent {name}: {health.problem}"
+            raise ConfigError(message, remedy=health.remedy)
 
 
 async def prepare_branches(project: Project, plan: Plan, base: str) -> Branches:

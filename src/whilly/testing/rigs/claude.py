@@ -30,6 +30,10 @@ class ClaudeRig(Rig):
         return {"CLAUDE_CONFIG_DIR": str(home / ".claude"), "ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "test-key"}
 
     @override
+    def confine(self, url: str, key: str) -> Mapping[str, str]:
+        return {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": key}
+
+    @override
     def subscribe(self, variables: Mapping[str, str]) -> Mapping[str, str]:
         token = {"CLAUDE_CODE_OAUTH_TOKEN": "test-token"}
         return {name: value for name, value in variables.items() if name != "ANTHROPIC_API_KEY"} | token

@@ -54,6 +54,10 @@ class CodexRig(Rig):
         return {"CODEX_HOME": str(folder), "CODEX_API_KEY": "test-key"}
 
     @override
+    def confine(self, url: str, key: str) -> Mapping[str, str]:
+        return {"OPENAI_BASE_URL": f"{url}/v1", "CODEX_API_KEY": key}
+
+    @override
     def subscribe(self, variables: Mapping[str, str]) -> Mapping[str, str]:
         return variables
 

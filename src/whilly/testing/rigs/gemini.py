@@ -33,6 +33,10 @@ class GeminiRig(Rig):
         return {"GEMINI_API_KEY": "test-key", "GOOGLE_GEMINI_BASE_URL": url}
 
     @override
+    def confine(self, url: str, key: str) -> Mapping[str, str]:
+        return {"GOOGLE_GEMINI_BASE_URL": url, "GEMINI_API_KEY": key}
+
+    @override
     def subscribe(self, variables: Mapping[str, str]) -> Mapping[str, str]:
         return variables
 

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 PRICE = {"input": 3, "output": 15}
 """US dollars for a million tokens."""
 
+GATEWAYS = """
+[agents.opencode.gateways]
+scripted = { api = "openai", url_env = "SCRIPTED_BASE_URL", key_env = "SCRIPTED_API_KEY" }
+"""
+"""The settings of a user who has a provider of their own and contains OpenCode."""
+
 BEGINNING = 'data: {"id":"1","choices":[{"index":0,"delta":{"role":"assistant","content":"I"}}]}\n\n'
 
 
@@ -47,6 +53,10 @@ class OpencodeRig(Rig):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "opencode.json").write_text(json.dumps(config), encoding="utf-8")
         return {**folders, "OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_API_KEY": "test-key"}
+
+    @override
+    def confine(self, url: str, key: str) -> Mapping[str, str]:
+        return {"SCRIPTED_BASE_URL": f"{url}/v1", "SCRIPTED_API_KEY": key}
 
     @override
     def subscribe(self, variables: Mapping[str, str]) -> Mapping[str, str]:

@@ -25,6 +25,10 @@ class Rig(Protocol):
         """Write its configuration into `home`, a user's home; the variables that it needs beside HOME and PATH."""
         ...
 
+    def confine(self, url: str, key: str) -> Mapping[str, str]:
+        """The variables by which Whilly's gateway finds the model and has its key, when the agent is contained."""
+        ...
+
     def subscribe(self, variables: Mapping[str, str]) -> Mapping[str, str]:
         """The same variables for somebody who pays by subscription, which has usage limits."""
         ...

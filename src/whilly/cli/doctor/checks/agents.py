@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from whilly.cli.configure.agents import AgentReport, examine_agent
 from whilly.cli.doctor.catalogue import found
 from whilly.cli.doctor.finding import Fact, Said, Severity
-from whilly.cli.work.preflight import default_agent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 async def look_at_agents(site: Site) -> Iterable[Said]:
     """Whether they are installed, answer and are logged in; all at the same time."""
     project = site.project
-    default = default_agent(project)
+    default = project.default_agent
     reports = await asyncio.gather(*(examine_agent(project, name) for name in project.agent_names))
     said: list[Said] = []
     if default not in project.agent_names:
