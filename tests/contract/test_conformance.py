@@ -24,7 +24,7 @@ CANNOT = {("codex", "never_completes")}
 HEAVY = {
     "opencode": (
         *("edits_and_commits", "bad_login", "leaves_processes", "stopped", "unknown_session"),
-        *("one_429", "usage_limit", "stays_after_result", "input_closed", "input_ends_late"),
+        *("one_429", "usage_limit", "stays_after_result", "input_closed", "input_ends_late", "resumes_after_kill"),
     )
 }
 """A session takes ten seconds of processor time: its plan in tests/e2e shows the rest."""

@@ -89,8 +89,24 @@ def test_what_a_conversation_was_booked_with_is_remembered(office: Office) -> No
         result = AttemptResult(Outcome.INTERRUPTED, usage=usage, session=SessionId(session))
         after = office.ledger.end_attempt(before.run.id, PLAN, number, result)
         booked = office.records.reading.position(after.id).booked
-        assert before.ended(after, before.stage, result).booked.tokens == booked.tokens
-    assert office.records.reading.position(run_of(office, "A").id).booked.tokens == (1100, 2200, 0, 0)
+        assert before.ended(after, before.stage, result).booked == booked
+    assert office.records.reading.position(run_of(office, "A").id).booked.usage.tokens == (1100, 2200, 0, 0)
+
+
+def test_reservations_that_stand_for_a_conversation_are_remembered_until_it_tells_its_tokens(office: Office) -> None:
+    begin(office, "A")
+    told = Usage(Decimal("0.5"), 1000, 50, turns=1)
+    refused = Usage(Decimal(0))
+    found = []
+    for number, usage in enumerate((None, None, refused, told, None), start=1):
+        claim(office, "A")
+        before = office.records.reading.position(run_of(office, "A").id)
+        result = AttemptResult(Outcome.INTERRUPTED, usage=usage, session=SessionId("one"))
+        after = office.ledger.end_attempt(before.run.id, PLAN, number, result)
+        booked = office.records.reading.position(after.id).booked
+        assert before.ended(after, before.stage, result).booked == booked
+        found.append(booked.deposit / before.reserved)
+    assert found == [1, 2, 2, 0, 1]
 
 
 def test_never_more_attempts_than_slots_even_when_there_are_fewer_than_before(office: Office) -> None:

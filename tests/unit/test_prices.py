@@ -9,6 +9,7 @@ from whilly.adapters.agents import make_agent
 from whilly.adapters.command.pricing import packaged_prices
 from whilly.domain.attempt import Usage
 from whilly.domain.errors import ConfigError
+from whilly.domain.ids import SessionId
 from whilly.domain.price import Price, find_price
 from whilly.domain.session import Exit, Prior
 
@@ -70,6 +71,24 @@ def test_a_price_of_the_users_replaces_the_packaged_one() -> None:
     usage = reader.report(Exit(0)).usage
     assert usage is not None
     assert usage.cost_usd == Decimal("3.3")
+
+
+@pytest.mark.parametrize(
+    ("deposit", "session", "cost"),
+    [
+        pytest.param("0.2", "t1", "6.0", id="what stood for the past is taken off"),
+        pytest.param("9", "t1", "0", id="it stood for more than all"),
+        pytest.param("0.2", "t2", "6.2", id="another session's past"),
+    ],
+)
+def test_a_session_that_tells_its_past_is_booked_once(deposit: str, session: str, cost: str) -> None:
+    agent = make_agent("codex", {"model": "gpt-5.5"}, {})
+    reader = agent.reader(Prior(session=SessionId(session), deposit=Decimal(deposit)))
+    reader.feed(b'{"type":"thread.started","thread_id":"t1"}')
+    reader.feed(TURN)
+    usage = reader.report(Exit(0)).usage
+    assert usage is not None
+    assert usage.cost_usd == Decimal(cost)
 
 
 def test_a_new_models_price_needs_both_rates() -> None:

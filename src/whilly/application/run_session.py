@@ -12,6 +12,7 @@ from whilly.application.follow_session import follow_session
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome, Usage
 from whilly.domain.claims import outside
 from whilly.domain.errors import ConfigError, PortError, Unavailable
+from whilly.domain.flow.budget import Booked
 from whilly.domain.ids import SessionId
 from whilly.domain.session import Prior, SessionReport, SessionRequest, claims_completion
 from whilly.ports.sessions import SessionState
@@ -129,7 +130,8 @@ def _resumed(brief: Brief, agent: Agent) -> SessionId | None:
 
 def _prior(brief: Brief, agent: Agent) -> Prior:
     session = _resumed(brief, agent)
-    return Prior(brief.model, session, brief.booked if session else Usage(), brief.began_at)
+    booked = brief.booked if session else Booked()
+    return Prior(brief.model, session, booked.usage, brief.began_at, booked.deposit)
 
 
 def _new_session(brief: Brief) -> SessionId:

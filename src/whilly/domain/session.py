@@ -62,12 +62,14 @@ class Prior:
         session: the session that is gone on with; None for a new one.
         booked: what that session's earlier attempts were booked with. A CLI may repeat it in what it reports.
         began_at: when the attempt began, for CLIs that say a time of day without its date.
+        deposit: USD that stand for earlier attempts in that session of which nothing is known.
     """
 
     model: str = ""
     session: SessionId | None = None
     booked: Usage = field(default_factory=Usage)
     began_at: datetime | None = None
+    deposit: Decimal = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +187,7 @@ class SessionReport:
         is_session_lost: the session that was to be resumed does not exist any more: start a fresh one.
         retry_at: when a limit resets, if the CLI said so.
         model: the model that worked, if the CLI said so.
+        holds_past: whether `usage` may hold what earlier attempts in the session used, as far as that is not known.
     """
 
     outcome: Outcome
@@ -195,6 +198,7 @@ class SessionReport:
     retry_at: datetime | None = None
     is_session_lost: bool = False
     model: str = ""
+    holds_past: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
-from functools import reduce
 from typing import TYPE_CHECKING, Any, final
 
 import sqlalchemy as sa
 
 from whilly.application.telling.rows import AttemptRow, EventRow, ItemRow, PlanRow
-from whilly.domain.attempt import AttemptResult, Usage, add_usage
+from whilly.domain.attempt import AttemptResult
 from whilly.domain.errors import RuleViolation
-from whilly.domain.flow.budget import settle
+from whilly.domain.flow.budget import Booked, settle
 from whilly.domain.flow.pipeline import END, Pipeline, Stage
 from whilly.domain.flow.plan_run import PlanPhase, PlanRun, StopReason
 from whilly.domain.flow.run import Run
@@ -43,7 +42,7 @@ class Position:
         is_under_way: an attempt has begun and not come to its outcome, even if the run was ended meanwhile.
         reserved: USD, for the attempt under way.
         spent: USD, by all earlier attempts of the run.
-        booked: what the earlier attempts in the run's session used.
+        booked: what the earlier attempts in the run's session were booked with.
         candidate: what the attempt under way was about to make the target's head.
         source: the plan's file.
     """
@@ -57,7 +56,7 @@ class Position:
     agent: str = ""
     reserved: Decimal = Decimal(0)
     spent: Decimal = Decimal(0)
-    booked: Usage = field(default_factory=Usage)
+    booked: Booked = field(default_factory=Booked)
     candidate: CommitId | None = None
     instructions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     source: str = ""
@@ -79,7 +78,7 @@ class Position:
         """The same run after its attempt; what the attempt cost is spent."""
         cost = settle(self.reserved, result.usage.cost_usd if result.usage else None) if self.agent else Decimal(0)
         is_same = result.session is None or result.session == self.run.session
-        booked = self.booked if is_same else Usage()
+        booked = self.booked if is_same else Booked()
         return replace(
             self,
             run=run,
@@ -88,7 +87,7 @@ class Position:
             agent="",
             reserved=Decimal(0),
             spent=self.spent + cost,
-            booked=add_usage(booked, result.usage) if result.usage and result.session else booked,
+            booked=booked.add(result.usage, cost) if result.session else booked,
             candidate=None,
         )
 
@@ -292,13 +291,18 @@ class Reading:
         where = (attempts.c.run == run.id) & (attempts.c.number == run.attempt) & attempts.c.outcome.is_(None)
         return tx.execute(query.where(where)).one_or_none(), spent
 
-    def _booked(self, tx: sa.Connection, run: Run) -> Usage:
-        """What the earlier attempts in the run's session used; a session's id is unique to it."""
+    def _booked(self, tx: sa.Connection, run: Run) -> Booked:
+        """What the earlier attempts in the run's session were booked with; a session's id is unique to it."""
+        booked = Booked()
         if run.session is None:
-            return Usage()
+            return booked
+        money = sa.and_(spend.c.run == attempts.c.run, spend.c.number == attempts.c.number)
         where = (attempts.c.run == run.id) & (attempts.c.session == run.session) & attempts.c.result.is_not(None)
-        results = (codec.load(AttemptResult, text) for text in tx.scalars(sa.select(attempts.c.result).where(where)))
-        return reduce(add_usage, (result.usage for result in results if result.usage), Usage())
+        query = sa.select(attempts.c.result, spend.c.settled).outerjoin(spend, money).where(where)
+        for row in tx.execute(query.order_by(attempts.c.number)):
+            result = codec.load(AttemptResult, row.result)
+            booked = booked.add(result.usage, row.settled or Decimal(0)) if result.session else booked
+        return booked
 
 
 def _attempt_number(event: sa.Row[Any]) -> int:

@@ -88,6 +88,7 @@ class CodexSessionReader(SessionReader):
             session=self._session,
             retry_at=find_reset(self._error, self._prior.began_at) if outcome is Outcome.LIMITED else None,
             is_session_lost=is_lost,
+            holds_past=self._holds_past(),
         )
 
     def _judge(self, exit_: Exit) -> tuple[Outcome, str]:
@@ -111,11 +112,15 @@ class CodexSessionReader(SessionReader):
         cached, written = get_count(totals, "cached_input_tokens"), get_count(totals, "cache_write_input_tokens")
         fresh = max(get_count(totals, "input_tokens") - cached - written, 0)
         counts = (fresh, get_count(totals, "output_tokens"), cached, written)
-        booked = self._prior.booked.tokens if self._session == self._prior.session else (0, 0, 0, 0)
-        if sum(counts) < sum(booked):
-            booked = (0, 0, 0, 0)  # These totals do not hold the past.
+        booked = self._prior.booked.tokens if self._holds_past() else (0, 0, 0, 0)
         fresh, said, cached, written = (max(now - before, 0) for now, before in zip(counts, booked, strict=True))
         return Usage(None, fresh, said, cached, written, self._turns)
+
+    def _holds_past(self) -> bool:
+        """Whether the totals are those of a thread that was gone on with."""
+        total = get_count(self._totals, "input_tokens") + get_count(self._totals, "output_tokens")
+        is_same = self._session is not None and self._session == self._prior.session
+        return is_same and total >= sum(self._prior.booked.tokens)
 
     def _read_thread(self, event: dict[str, Any]) -> list[Activity]:
         self._session = SessionId(get_text(event, "thread_id")) or self._session

@@ -149,7 +149,7 @@ class CommandAgent(Agent):
         reader = self._reader(self._descriptor, prior)
         if self._descriptor.cost != "tokens":
             return reader
-        return PricedSessionReader(reader, self._prices, prior.model or self._descriptor.model)
+        return PricedSessionReader(reader, self._prices, prior.model or self._descriptor.model, prior.deposit)
 
     @property
     def descriptor(self) -> AgentDescriptor:

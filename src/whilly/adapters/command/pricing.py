@@ -64,12 +64,16 @@ class PricedSessionReader(SessionReader):
     Args:
         reader: gives no usage unless it is whole; half the tokens would make half the money vanish.
         model: the one that was asked for, unless the CLI says which one worked.
+        deposit: USD that are booked already for what the CLI may tell together with this session's own tokens.
     """
 
-    def __init__(self, reader: SessionReader, prices: Mapping[str, Price], model: str) -> None:
+    def __init__(
+        self, reader: SessionReader, prices: Mapping[str, Price], model: str, deposit: Decimal = Decimal(0)
+    ) -> None:
         self._reader = reader
         self._prices = prices
         self._model = model
+        self._deposit = deposit
 
     @override
     def feed(self, line: bytes) -> list[Activity]:
@@ -89,4 +93,7 @@ class PricedSessionReader(SessionReader):
         price = find_price(self._prices, report.model or self._model)
         if report.usage is None or report.usage.cost_usd is not None or price is None:
             return report
-        return replace(report, usage=replace(report.usage, cost_usd=price.charge(report.usage)))
+        cost = price.charge(report.usage)
+        if report.holds_past:
+            cost = max(cost - self._deposit, Decimal(0))
+        return replace(report, usage=replace(report.usage, cost_usd=cost))

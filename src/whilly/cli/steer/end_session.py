@@ -68,7 +68,8 @@ async def _stop(project: Project, run: Run, agent: str, reason: str) -> SessionR
     home = str(project.attempts_root / run.id / str(run.attempt))
     exit_ = await sessions.stop(home)
     position = project.reading.position(run.id)
-    prior = Prior(position.item.model, run.session, position.booked, position.started_at)
+    booked = position.booked
+    prior = Prior(position.item.model, run.session, booked.usage, position.started_at, booked.deposit)
     reader = find_reader(project, agent, prior)
     if reader is None:
         return None

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from whilly.domain.attempt import Outcome, Usage
+from whilly.domain.attempt import Outcome
 from whilly.domain.change import CheckCommand
+from whilly.domain.flow.budget import Booked
 from whilly.domain.flow.pipeline import Stage
 from whilly.domain.flow.run import Run
 from whilly.domain.ids import AttemptId, CommitId, attempt_id
@@ -58,7 +59,7 @@ class Brief:
         target: the branch that the run is integrated into.
         max_cost_usd: what the attempt may cost; None is no limit.
         spent_usd: what the run's earlier attempts have cost.
-        booked: what the earlier attempts in the run's session used.
+        booked: what the earlier attempts in the run's session were booked with.
         began_at: when the attempt began.
         candidate: the commit that an earlier life of this attempt was about to make the target's head.
         instructions: what the plan tells every agent, by moment.
@@ -75,7 +76,7 @@ class Brief:
     model: str = ""
     max_cost_usd: Decimal | None = None
     spent_usd: Decimal = Decimal(0)
-    booked: Usage = field(default_factory=Usage)
+    booked: Booked = field(default_factory=Booked)
     began_at: datetime | None = None
     candidate: CommitId | None = None
     instructions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

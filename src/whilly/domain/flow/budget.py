@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
+
+from whilly.domain.attempt import Usage, add_usage
 
 WARN_SHARE = Decimal("0.8")
 """The share of a budget at which people are told, once."""
@@ -45,6 +47,26 @@ class Purse:
     def grant(self, wanted: Decimal) -> Decimal | None:
         """What may be reserved for one more attempt, as `grant` says."""
         return grant(self.cap, self.spend, wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Booked:
+    """What the attempts in one session were booked with.
+
+    Attributes:
+        usage: as far as they told it.
+        deposit: USD that stand for those of which nothing is known, since the last one that told its tokens. A CLI that
+            counts over the whole session tells theirs with its own; then that much of it is booked already.
+    """
+
+    usage: Usage = field(default_factory=Usage)
+    deposit: Decimal = Decimal(0)
+
+    def add(self, usage: Usage | None, settled: Decimal) -> Booked:
+        """With one more attempt, which counts as `settled`."""
+        if usage is None:
+            return Booked(self.usage, self.deposit + settled)
+        return Booked(add_usage(self.usage, usage), Decimal(0) if any(usage.tokens) else self.deposit)
 
 
 def grant(cap: Decimal | None, spend: Spend, wanted: Decimal) -> Decimal | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from whilly.domain.attempt import Outcome
@@ -17,6 +18,7 @@ from whilly.testing.models.script import INPUT_TOKENS, OUTPUT_TOKENS, Script, fa
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
+    from whilly.domain.attempt import Usage
     from whilly.domain.session import Launch, SessionReport
     from whilly.testing.conformance.bench import Bench, Seen
     from whilly.testing.models.canned import Answer
@@ -39,6 +41,7 @@ hold() {
 hold | "$@"
 """
 """The input is closed as soon as a tool has worked, or after eight seconds: some wait for its end before they begin."""
+DEPOSIT = Decimal("0.001")
 LONG = 400_000
 MANY_REQUESTS = 12
 
@@ -286,6 +289,36 @@ def _go_on(bench: Bench, report: SessionReport) -> Prior:
     return replace(known, booked=report.usage) if report.usage else known
 
 
+async def resumes_after_kill(bench: Bench) -> str:
+    """A session that was killed goes on, and none of its tokens are booked twice."""
+    begun = bench.workspace / "begun"
+    cut = Script(TASK, (bench.rig.shell("true"), bench.rig.shell(f"touch begun; {SLEEP}")))
+    with bench.model(Script("ONE", (DONE,)), cut, Script("GO ON", then=DONE)) as model:
+        agent = bench.agent(model.url)
+        one = (await bench.play(agent, "ONE")).report.usage
+        first = await bench.play(agent, TASK, Way(until=begun.exists, end="kill"))
+        before = len(model.requests())
+        prior = replace(_go_on(bench, first.report), deposit=DEPOSIT)
+        second = await bench.play(agent, "GO ON", prior=prior)
+        own = len(model.requests()) - before
+    require_outcome(first, Outcome.INTERRUPTED)
+    require_outcome(second, Outcome.COMPLETED)
+    return _look_for_doubles(one, second.report, own)
+
+
+def _look_for_doubles(one: Usage | None, report: SessionReport, own: int) -> str:
+    """Whether what is booked is its own requests, or what the session has told with what stood for it taken off."""
+    require(that=sum_tokens(one) > 0, otherwise="no tokens are counted")
+    told = sum_tokens(report.usage) // sum_tokens(one)
+    cost = report.usage.cost_usd if report.usage else None
+    unit = one.cost_usd if one else None
+    booked = f"{told} requests, ${cost}; it made {own}, ${unit} each"
+    require(that=told >= own, otherwise=booked)
+    taken_off = DEPOSIT if told > own else 0
+    require(that=unit is None or cost == told * unit - taken_off, otherwise=booked)
+    return "tells its past too, which is taken off" if told > own else "goes on; only what is new is booked"
+
+
 async def unknown_session(bench: Bench) -> str:
     """A session that does not exist is told as lost, so that a fresh one is started."""
     with bench.model(Script(TASK, (DONE,))) as model:
@@ -316,6 +349,6 @@ SCENARIOS: Mapping[str, Callable[[Bench], Awaitable[str]]] = {
         *(one_429, many_429, usage_limit, bad_login, overloaded),
         *(silent_start, silent_middle, stays_after_result, leaves_processes),
         *(stopped, killed, killed_outside, group_killed),
-        *(resumes, unknown_session, long_line, input_closed, input_ends_late),
+        *(resumes, resumes_after_kill, unknown_session, long_line, input_closed, input_ends_late),
     )
 }
