@@ -191,3 +191,26 @@ def test_what_is_refused_is_mended_and_what_needs_a_person_waits_for_one(held: W
     assert held.run("retry", "B").code == 0
     again_ended = held.run("run")
     assert (again_ended.code, sorted(held.integrated())) == (0, ["A", "B"]), again_ended.out + again_ended.err
+
+
+def test_a_person_works_in_a_fresh_checkout_and_is_judged_as_agents_are(held: Workshop) -> None:
+    held.plan({"id": "A", "agent": "handoff", "description": "by hand"})
+    running = held.start("run")
+    handoffs = held.repository.root / ".whilly" / "handoff"
+    held.wait_for(lambda: list(handoffs.glob("*/meta.json")))
+    (tree,) = trees(held)
+    (tree / "A.txt").write_text("by hand\n", encoding="utf-8")
+    (tree / "link").symlink_to("/etc/passwd")
+    (tree / ".github").mkdir()
+    (tree / ".github" / "ci.yml").write_text("on: push\n", encoding="utf-8")
+    held.wait_for(lambda: held.run("handoff", "complete", "A", "--message", "there").code == 0)
+    held.wait_for(lambda: "link (link_outside" in running.out)
+    # It goes back to the same person, without what was refused or not.
+    held.wait_for(lambda: len(list(handoffs.glob("*/meta.json"))) == 2)
+    (tree,) = trees(held)
+    (tree / "link").unlink()
+    held.wait_for(lambda: held.run("handoff", "complete", "A", "--message", "mended").code == 0)
+    ended = running.wait()
+    assert ended.code == 1, ended.out + ended.err
+    assert held.integrated() == []
+    assert ".github/ci.yml (ci: it decides what the forge runs)" in held.run("why", "A").out

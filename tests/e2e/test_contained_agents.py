@@ -141,3 +141,89 @@ def test_the_gateway_ends_what_has_used_up_its_money(
     assert "spend no more" in json.dumps(items) + ended.out
     assert 1 < len(requests) < 40
     assert office.leaks() == []
+
+
+ANY = """
+import json, os, urllib.request
+asked = {"model": "scripted", "messages": [{"role": "user", "content": open("/dev/stdin").read()}]}
+request = urllib.request.Request(os.environ["SERVICE"] + "/v1/chat/completions", json.dumps(asked).encode())
+request.add_header("authorization", "Bearer " + os.environ["SERVICE_KEY"])
+request.add_header("content-type", "application/json")
+with urllib.request.urlopen(request) as answer:
+    text = json.load(answer)["choices"][0]["message"]["content"]
+open("alpha.txt", "w").write(text)
+print("<promise>COMPLETE</promise>")
+"""
+COMMAND = """
+[agent]
+isolation = "contained"
+name = "mine"
+[prices.scripted]
+input = 3
+output = 15
+[agents.mine]
+argv = ["python3", "{program}", "{{prompt_file}}"]
+"""
+GATEWAY = 'gateway = { api = "openai", url_env = "SERVICE", key_env = "SERVICE_KEY" }\n'
+
+
+def test_a_command_of_the_users_own_reaches_its_model_through_the_gateway_or_is_refused(
+    scratch: ScratchRepository,
+    command: Command,
+    bubblewrap: str,
+    tmp_path: Path,
+    scripted_model: Callable[..., ScriptedModel],
+) -> None:
+    assert bubblewrap
+    program = tmp_path / "mine.py"
+    program.write_text(ANY, encoding="utf-8")
+    tasks = [{"id": "A", "description": "Write alpha", "test_steps": ["grep -q alpha alpha.txt"]}]
+    settings = COMMAND.format(program=program)
+    scratch.write(scratch.root, {"whilly.toml": settings, "tasks.json": json.dumps({"tasks": tasks})})
+    refused = command("run", "--headless")
+    assert (refused.code, refused.out) == (4, "")
+    assert "agent mine has no way to its model when it is contained" in refused.err
+    assert "agents.mine.gateway" in refused.err
+    scratch.write(scratch.root, {"whilly.toml": settings + GATEWAY})
+    with scripted_model(Script("# Task A", (say("alpha"),))) as model:
+        keyless = command("run", "--headless", SERVICE=model.url)
+        ended = command("run", "--headless", SERVICE=model.url, SERVICE_KEY=KEY)
+    assert (keyless.code, "SERVICE_KEY is not set" in keyless.err) == (4, True)
+    assert ended.code == 0, ended.out + ended.err
+    (item,) = json.loads(command("report", "--format", "json").out)["items"]
+    assert (item["status"], item["cost_usd"]) == ("done", pytest.approx(0.00375))
+
+
+ACP = """
+[agent]
+isolation = "contained"
+name = "gem"
+[agents.gem]
+kind = "acp"
+argv = ["{program}", "--acp", "--model", "gemini-2.5-pro"]
+gateway = {{ api = "google", url_env = "GOOGLE_GEMINI_BASE_URL", key_env = "GEMINI_API_KEY" }}
+[agents.gem.env_set]
+GEMINI_CLI_HOME = "{{run_home}}"
+[agents.gem.files]
+"{{run_home}}/.gemini/settings.json" = ['{{{{"security":{{{{"auth":{{{{"selectedType":"gemini-api-key"}}}}}}}}}}}}']
+"""
+
+
+def test_an_agent_behind_the_agent_client_protocol_works_contained(
+    scratch: ScratchRepository,
+    command: Command,
+    bubblewrap: str,
+    gemini_program: str,
+    scripted_model: Callable[..., ScriptedModel],
+) -> None:
+    assert bubblewrap
+    rig = RIGS["gemini"]
+    scratch.write(scratch.root, {"whilly.toml": ACP.format(program=gemini_program)})
+    tasks = [{"id": "A", "description": "Write alpha", "test_steps": ["grep -q 0 seen.txt"]}]
+    scratch.write(scratch.root, {"tasks.json": json.dumps({"project": "held", "tasks": tasks})})
+    with scripted_model(Script("# Task A", (rig.shell(SPY), DONE))) as model:
+        ended = command("run", "--headless", **rig.confine(model.url, KEY))
+    assert ended.code == 0, ended.out + ended.err
+    assert scratch.git("show", "whilly/held:seen.txt") == "0"
+    (item,) = json.loads(command("report", "--format", "json").out)["items"]
+    assert item["cost_usd"] == pytest.approx(2 * TURN_USD["gemini"])

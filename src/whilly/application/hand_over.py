@@ -56,6 +56,8 @@ async def _go_on(brief: Brief, context: AttemptContext, standing: Standing) -> A
 
 async def _offer(brief: Brief, context: AttemptContext) -> Standing:
     workspace = await open_workspace(brief, context)
+    # A person's git and editor obey what lies in a checkout, so nothing of an agent may lie there but files.
+    await context.ports.workspace.renew(brief.run.id)
     branch = await context.ports.workspace.find_branch(brief.run.id) or ""
     handoff = Handoff(
         attempt=brief.attempt,

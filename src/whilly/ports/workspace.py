@@ -23,6 +23,19 @@ class Workspace(Protocol):
         """
         ...
 
+    async def renew(self, run: RunId) -> None:
+        """Leave nothing in the workspace but its work, before a person opens it.
+
+        Where agents are not trusted, git's configuration and hooks there are theirs, and ignored files are, too; they
+        go. Elsewhere nothing happens.
+
+        A merge whose conflicts are not all settled begins anew; what was done of it is kept on a ref.
+
+        Raises:
+            NotFound: the run has no workspace.
+        """
+        ...
+
     async def find_branch(self, run: RunId) -> str | None:
         """The name of the branch that `open` gave to the run; None when it has none (any more)."""
         ...

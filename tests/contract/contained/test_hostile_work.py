@@ -145,6 +145,14 @@ async def test_nothing_that_an_agent_puts_into_its_repository_runs(
     assert not canary.exists()
 
 
+def look_with_git(tree: Path, poison: Callable[[Path, Path], None]) -> None:
+    """What a person's git does in such a checkout."""
+    folder = tree / "nested" if poison is poison_nested else tree
+    for words in (("status",), ("diff",), ("add", "--all"), ("commit", "--quiet", "--message", "x")):
+        names = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "safe.directory=*"]
+        subprocess.run(["git", *names, *words], cwd=folder, check=False, capture_output=True)
+
+
 @pytest.mark.parametrize("poison", POISONS)
 async def test_each_of_these_runs_where_git_opens_such_a_repository(
     world: ContainedWorld, canary: Path, poison: Callable[[Path, Path], None]
@@ -153,11 +161,23 @@ async def test_each_of_these_runs_where_git_opens_such_a_repository(
     tree = Path(await world.workspace.open(RUN, "whilly/T-1", base))
     poison(tree, canary)
     world.write(tree, {"a": "2\n"})
-    folder = tree / "nested" if poison is poison_nested else tree
-    for words in (("status",), ("diff",), ("add", "--all"), ("commit", "--quiet", "--message", "x")):
-        names = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "safe.directory=*"]
-        subprocess.run(["git", *names, *words], cwd=folder, check=False, capture_output=True)
+    look_with_git(tree, poison)
     assert canary.exists()
+
+
+@pytest.mark.parametrize("poison", POISONS)
+async def test_a_person_gets_the_work_without_any_of_these(
+    world: ContainedWorld, canary: Path, poison: Callable[[Path, Path], None]
+) -> None:
+    base = world.make_commit({"a": "1\n"})
+    tree = Path(await world.workspace.open(RUN, "whilly/T-1", base))
+    poison(tree, canary)
+    world.write(tree, {"a": "2\n"})
+    await world.workspace.renew(RUN)
+    world.write(tree, {"a": "3\n"})
+    look_with_git(tree, poison)
+    assert not canary.exists()
+    assert "a" in (await world.workspace.save(RUN, attempt_id(RUN, 2), base)).paths
 
 
 async def test_a_checkout_has_no_remote_and_no_other_branch(world: ContainedWorld) -> None:

@@ -128,7 +128,8 @@ class CommandAgent(Agent):
         values = self._values(request, program)
         # The first argument is the program's name, or {program}: both mean the resolved path.
         argv = (program, *render_argv(about.command[1:], values), *about.extra_args)
-        argv = tuple(argument.replace("\x00", "") for argument in (*self._find_bridge(values), *argv))
+        bridge = self._find_bridge(values)
+        argv = tuple(argument.replace("\x00", "") for argument in (*bridge, *argv))
         if any(len(argument.encode(errors="replace")) > MAX_ARGUMENT for argument in argv):
             message = f"agent {about.name}: an argument is longer than a command line allows"
             raise ConfigError(message, remedy="give it the prompt by {prompt_file} or on standard input")
@@ -141,7 +142,7 @@ class CommandAgent(Agent):
             files={_fill(name, values): "".join(render_argv(text, values)) for name, text in about.files.items()},
             links=self._find_links(values),
             has_own_tmp=about.own_tmp,
-            needs=tuple(self._find_needs()),
+            needs=tuple(self._find_needs((*bridge, program) if bridge else ())),
         )
 
     @override
@@ -156,10 +157,14 @@ class CommandAgent(Agent):
         """What tells it from other agents."""
         return self._descriptor
 
-    def _find_needs(self) -> Iterator[str]:
-        """Paths that the description itself names, such as a script after its interpreter; the prompt names none."""
+    def _find_needs(self, started: tuple[str, ...]) -> Iterator[str]:
+        """Paths that the description itself names, such as a script after its interpreter; the prompt names none.
+
+        Args:
+            started: what is started besides the first program.
+        """
         about = self._descriptor
-        for part in (*about.argv[1:], *about.extra_args):
+        for part in (*started, *about.argv[1:], *about.extra_args):
             for word in (part,) if isinstance(part, str) else part:
                 if word.startswith("/") and Path(word).exists():
                     yield word

@@ -51,6 +51,12 @@ class GitWorkspace(Workspace):
         return str(await self._opening.open(run, branch, base))
 
     @override
+    @translated
+    async def renew(self, run: RunId) -> None:
+        # An agent of this tier may do what its user may: there is nothing to be safe from.
+        await self._opening.require(run)
+
+    @override
     async def find_branch(self, run: RunId) -> str | None:
         record = find_record(self._layout.record(run))
         return record.branch if record else None

@@ -52,6 +52,10 @@ class MemoryWorkspace(Workspace):
         return self._trees[run].path
 
     @override
+    async def renew(self, run: RunId) -> None:
+        self._require(run)
+
+    @override
     async def find_branch(self, run: RunId) -> str | None:
         return self._trees[run].branch if run in self._trees else None
 

@@ -117,6 +117,41 @@ class WorkspaceContract(ContractSuite):
         assert [world.files_of(commit)["a"] for commit in saved] == ["2\n", "3\n", "4\n"]
         assert all(world.is_held(commit) for commit in saved)
 
+    async def test_a_renewed_workspace_holds_the_same_work(self, world: RepositoryWorld) -> None:
+        base = world.make_commit({"a": "1\n", "b": "1\n"})
+        path = await world.workspace.open(_RUN, "whilly/T-1", base)
+        world.write(path, {"a": "2\n", "b": None, "c": "3\n"})
+        await world.workspace.renew(_RUN)
+        assert await world.workspace.open(_RUN, "whilly/T-1", base) == path
+        assert world.files_in(path) == {"a": "2\n", "c": "3\n"}
+        world.write(path, {"d": "4\n"})
+        saved = await world.workspace.save(_RUN, _FIRST, base)
+        assert saved.paths == ("a", "b", "c", "d")
+        await world.workspace.close(_RUN, keep_branch=False)
+        assert world.is_held(saved.commit)
+
+    async def test_a_renewed_workspace_holds_the_same_conflict(self, world: RepositoryWorld) -> None:
+        base = world.make_commit({"a": "1\n"})
+        target = world.make_commit({"a": "theirs\n", "c": "3\n"}, base)
+        path = await world.workspace.open(_RUN, "whilly/T-1", base)
+        world.write(path, {"a": "ours\n"})
+        await world.workspace.bring_in(_RUN, target)
+        await world.workspace.renew(_RUN)
+        assert await world.workspace.bring_in(_RUN, target) == ("a",)
+        assert "<<<<<<<" in world.files_in(path)["a"]
+        world.write(path, {"a": "both\n"})
+        await world.workspace.renew(_RUN)
+        assert world.files_in(path) == {"a": "both\n", "c": "3\n"}
+        saved = await world.workspace.save(_RUN, _FIRST, base)
+        assert saved.unresolved == ()
+        combined = await world.repository.combine(saved.commit, base, target, "T-1")
+        assert isinstance(combined, Combined)
+        assert world.files_of(combined.commit) == {"a": "both\n", "c": "3\n"}
+
+    async def test_a_run_without_workspace_cannot_be_renewed(self, world: RepositoryWorld) -> None:
+        with pytest.raises(NotFound):
+            await world.workspace.renew(_RUN)
+
     async def test_a_run_without_workspace_cannot_be_saved(self, world: RepositoryWorld) -> None:
         base = world.make_commit({"a": "1\n"})
         with pytest.raises(NotFound):

@@ -63,6 +63,19 @@ class ContainedWorkspace(Workspace):
         return str(tree)
 
     @override
+    @translated
+    async def renew(self, run: RunId) -> None:
+        record = self._require(run)
+        work = await self._take(run, record, "whilly: work so far")
+        await hold_commits(self._trusted, self._layout, run, [work.commit])
+        base = CommitId(record.base)
+        if not record.merged or not await find_unresolved(
+            self._trusted, self._layout.root, base, work.commit, record.unmerged
+        ):
+            record = write_record(self._places.record(run), Record(record.branch, record.base, work.commit))
+        await self._lay(run, record)
+
+    @override
     async def find_branch(self, run: RunId) -> str | None:
         record = find_record(self._places.record(run))
         return record.branch if record else None
