@@ -30,7 +30,7 @@ _SHAPES: Final = (
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)",
 )
 """Tokens of well-known services, JSON web tokens, private keys."""
-_USER_INFO = re.compile(r"(?P<scheme>\b[a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/@:\"'<>]*:[^\s/@\"'<>]+@")
+_USER_INFO = re.compile(r"(?P<scheme>\b[a-zA-Z][a-zA-Z0-9+.-]{0,30}://)[^\s/@:\"'<>]*:[^\s/@\"'<>]+@")
 _HEADER = re.compile(
     r"(?P<name>\b(?:proxy-)?authorization\b[\"']?\s*[:=]\s*[\"']?)(?:(?:bearer|basic|token)\s+)?[A-Za-z0-9+/=._~-]{8,}",
     re.IGNORECASE,

@@ -41,7 +41,7 @@ def read(name: str, command: str = "make test", code: int = 1) -> tuple[str, tup
         ("node_esm_missing", "missing module: not-a-package"),
         ("node_test", "failing test: adds"),
         ("node_test_spec", "missing name: undefinedThing"),
-        ("jest", "failing test: sum › adds numbers"),  # noqa: RUF001  (as Jest writes it)
+        ("jest", "failing test: sum › adds numbers"),
         ("jest", "raised at src/sum.test.js:5 in Object.toBe"),
         ("go_test", "failing test: TestTable/negative"),
         ("go_test", "error: calc_test.go:8: got 1, want 5"),
@@ -134,7 +134,7 @@ def test_a_long_account_keeps_its_first_failure_and_its_end_and_cuts_between_lin
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize(
     "junk",
-    ["a." * 200_000, "\x1b]" * 100_000, "\r" * 400_000, 'File "a", line 1, in x\n' * 20_000, "● › " * 80_000,  # noqa: RUF001  (as Jest writes it)
+    ["a." * 200_000, "\x1b]" * 100_000, "\r" * 400_000, 'File "a", line 1, in x\n' * 20_000, "● › " * 80_000,
      "Traceback (most recent call last):\n" * 10_000, "/" * 300_000, "tmp/" * 80_000, "aError" * 60_000],
 )  # fmt: skip
 def test_no_output_takes_long(junk: str) -> None:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 from whilly.adapters.planfile.fields import Fields, kind
 from whilly.adapters.planfile.findings import shown
 from whilly.adapters.planfile.graph import find_cycles
-from whilly.adapters.planfile.prose import is_prose
 from whilly.domain.claims import Refused, normalize
 from whilly.domain.ids import ItemId
+from whilly.domain.text.prose import is_prose
 from whilly.domain.work_item import ItemStatus, Priority, WorkItem
 
 if TYPE_CHECKING:

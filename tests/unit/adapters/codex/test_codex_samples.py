@@ -38,7 +38,7 @@ LATER = Outcome.UNAVAILABLE
 ENDED = Outcome.INTERRUPTED
 OK = Usage(None, 3000, 150, turns=1)
 FREE = Usage(Decimal(0))
-BUSY = "We’re currently experiencing high demand, which may cause temporary errors."  # noqa: RUF001  (as it is written)
+BUSY = "We’re currently experiencing high demand, which may cause temporary errors."
 CASES = [
     *(
         Case(name, Exit(0), DONE, "", OK, claims=True)
@@ -52,7 +52,7 @@ CASES = [
     Case("429-forever", Exit(1), Outcome.LIMITED, "exceeded retry limit, last status: 429 Too Many Requests", FREE),
     Case("500", Exit(1), LATER, BUSY, FREE),
     Case("stall", Exit(1), LATER, "stream disconnected before completion: idle timeout waiting for SSE", FREE),
-    Case("usage-limit", Exit(1), Outcome.LIMITED, "You’ve hit your usage limit. Upgrade to Pro", FREE),  # noqa: RUF001  (as it is written)
+    Case("usage-limit", Exit(1), Outcome.LIMITED, "You’ve hit your usage limit. Upgrade to Pro", FREE),
     Case("hang", Exit(None, 9, "time_limit"), Outcome.TIMED_OUT, "its time limit passed"),
     Case("never", Exit(None, 15, "stopped"), ENDED, "it was stopped"),
     Case(
