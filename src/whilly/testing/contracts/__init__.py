@@ -8,6 +8,7 @@ from __future__ import annotations
 from whilly.testing.contracts.agent import AgentCase, AgentContract
 from whilly.testing.contracts.checks import ChecksContract
 from whilly.testing.contracts.clock import ClockContract
+from whilly.testing.contracts.forge import ForgeContract, ForgeRig
 from whilly.testing.contracts.handoffs import HandoffsContract, HandoffsRig
 from whilly.testing.contracts.machine import MachineContract
 from whilly.testing.contracts.repository import RepositoryContract
@@ -15,6 +16,7 @@ from whilly.testing.contracts.sandbox import SandboxContract
 from whilly.testing.contracts.secrets import SecretsContract
 from whilly.testing.contracts.sessions import SessionsContract, SessionsRig
 from whilly.testing.contracts.suite import ContractSuite
+from whilly.testing.contracts.tracker import TrackerContract, TrackerRig
 from whilly.testing.contracts.workspace import WorkspaceContract
 from whilly.testing.contracts.world import RepositoryWorld
 
@@ -24,6 +26,8 @@ __all__ = [
     "ChecksContract",
     "ClockContract",
     "ContractSuite",
+    "ForgeContract",
+    "ForgeRig",
     "HandoffsContract",
     "HandoffsRig",
     "MachineContract",
@@ -33,5 +37,7 @@ __all__ = [
     "SecretsContract",
     "SessionsContract",
     "SessionsRig",
+    "TrackerContract",
+    "TrackerRig",
     "WorkspaceContract",
 ]

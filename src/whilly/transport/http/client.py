@@ -14,12 +14,13 @@ from whilly.domain.errors import BadResponse, PortError, RateLimited, Unavailabl
 from whilly.domain.redaction import Redactor
 from whilly.transport.http.allowance import Allowance, limited_for
 from whilly.transport.http.answer import Answer, NotJson
+from whilly.transport.http.fields import Fields, read_list
 from whilly.transport.http.refusal import Peer, Unanswered, is_passing, translate
 from whilly.transport.http.request import Request, to_params
 from whilly.transport.http.wire import TooLarge, Wire
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
     from types import TracebackType
 
     from whilly.ports.clock import Clock
@@ -61,7 +62,7 @@ class HttpClient:
         uses_proxies: whether the proxies of the machine count.
     """
 
-    def __init__(  # noqa: PLR0913  (what is ambient elsewhere comes in here)
+    def __init__(  # noqa: PLR0913  (all that it depends on)
         self,
         url: str,
         headers: Mapping[str, str],
@@ -111,23 +112,35 @@ class HttpClient:
         """Ask for something. A parameter that is None is left out."""
         return await self.send(Request("GET", path, params=to_params(params), accept=frozenset(accept)))
 
-    async def post(self, path: str, body: object, *, accept: Iterable[int] = (), repeat: bool = False) -> Answer:
-        """Have something made. `repeat`: doing it twice is the same as doing it once."""
-        request = Request("POST", path, body=body, accept=frozenset(accept), is_repeatable=repeat)
-        return await self.send(request)
+    async def items(self, path: str, *within: str, **params: object) -> AsyncIterator[Fields]:
+        """The objects of a list, one by one over all its pages, by the links to the next one.
 
-    async def pages(self, path: str, **params: object) -> list[tuple[Answer, str]]:
-        """All pages of a list, each with what it is for messages, by the links to the next one."""
-        found: list[tuple[Answer, str]] = []
+        Args:
+            path: as in a request.
+            within: where the list is in the answer; nothing when it is the answer.
+            params: of the first page; what is None is left out.
+        """
         wanted = to_params(params)
+        what = self.name(Request("GET", path))
         for _ in range(MOST_PAGES):
             answer = await self.send(Request("GET", path, params=wanted))
-            found.append((answer, self.name(Request("GET", path))))
+            for item in read_list(answer.parse(), what, *within):
+                yield item
             following = next_page(answer)
             if following is None or following == wanted:
-                break
+                return
             wanted = following
-        return found
+
+    async def fetch(self, path: str, *, accept: Iterable[int] = (), **params: object) -> Fields:
+        """Ask for one object; an empty one where an accepted status came."""
+        answer = await self.get(path, accept=accept, **params)
+        what = self.name(Request("GET", path))
+        return Fields(answer.parse() if answer.is_success else None, what)
+
+    async def write(self, method: str, path: str, body: object) -> Fields:
+        """Have something made or changed, and read what came of it."""
+        answer = await self.send(Request(method, path, body=body))
+        return Fields(answer.parse(), self.name(Request(method, path)))
 
     async def pause(self, seconds: float) -> None:
         """Wait."""
@@ -237,7 +250,7 @@ def next_page(answer: Answer) -> tuple[tuple[str, str], ...] | None:
 
 
 def _moved(answer: Answer, what: str) -> BadResponse | None:
-    if not 300 <= answer.status < 400:  # noqa: PLR2004  (the class of redirects)
+    if not 300 <= answer.status < 400:  # noqa: PLR2004  (the class of statuses)
         return None
     target = urlsplit(answer.headers.get("location", ""))
     message = f"{what} is redirected to {target.scheme}://{target.hostname}, where the token is not sent"

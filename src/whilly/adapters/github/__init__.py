@@ -1,0 +1,3 @@
+"""GitHub, in the cloud and on one's own servers."""
+
+from __future__ import annotations
