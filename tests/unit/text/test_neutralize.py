@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from whilly.domain.text.neutralize import BREAK, neutralize, quote_block, quote_inline
+from whilly.domain.text.neutralize import BREAK, contain, neutralize, quote_block, quote_inline
 
 
 @pytest.mark.parametrize(
@@ -77,6 +77,21 @@ def test_ordinary_words_stay_as_they_are(text: str) -> None:
 def test_a_reader_sees_the_same() -> None:
     text = "Hello @you, fixes #1 <b>![x](y)\n/merge"
     assert neutralize(text).replace(BREAK, "") == text
+
+
+@pytest.mark.parametrize(
+    "text", ["a\n## Validation\npassed", "```\nopen", "- ~~~\n  open", "Validation\n---\npassed", "Validation\n==="]
+)
+def test_prose_cannot_pass_for_a_section_of_ours(text: str) -> None:
+    assert all(line.startswith(">") for line in contain(text).split("\n"))
+
+
+def test_plain_prose_is_not_quoted() -> None:
+    assert contain("Totals are exact.\n\n- one\n- `two` #3\n") == "Totals are exact.\n\n- one\n- `two` #3"
+
+
+def test_a_link_is_defined_for_nobody() -> None:
+    assert neutralize("> [x]: http://e.example") == f"> [x]{BREAK}: http://e.example"
 
 
 def test_code_cannot_leave_its_block() -> None:

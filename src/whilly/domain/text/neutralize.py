@@ -40,9 +40,14 @@ _RULES: Final = (
         f"[{BREAK}",
     ),
     (re.compile(r"\*\*\*(?=NO_CI)"), f"***{BREAK}"),
+    # A link's definition holds for all of the page, for "[x]" too.
+    (re.compile(r"^(?P<label>[ \t>*+-]*\[[^\]\n]{1,200}\]):", re.MULTILINE), rf"\g<label>{BREAK}:"),
     # Trailers: a foreign co-author, a sign-off, skipped checks.
     (re.compile(r"^(?P<name>[A-Za-z]+(?:-[A-Za-z]+)+):(?=[ \t])", re.MULTILINE), rf"\g<name>{BREAK}:"),
 )
+
+
+_STRUCTURE = re.compile(r"```|~~~|^[ \t>*+\d.)-]*#{1,6}(?:\s|$)|^[ \t]*(?:=+|-{2,}|\*{3,}|_{3,})[ \t]*$", re.MULTILINE)
 
 
 def neutralize(text: str) -> str:
@@ -54,6 +59,12 @@ def neutralize(text: str) -> str:
     for pattern, replacement in _RULES:
         text = pattern.sub(replacement, text)
     return text
+
+
+def contain(text: str) -> str:
+    """`text` as prose that ends where it ends: what could open a block or pass for a heading of ours is quoted."""
+    plain = neutralize(text).strip()
+    return "\n".join(f"> {line}".rstrip() for line in plain.split("\n")) if _STRUCTURE.search(plain) else plain
 
 
 def quote_inline(text: str) -> str:
