@@ -220,7 +220,8 @@ class Project:
         """What may be taken over of contained agents' changes."""
         from whilly.adapters.git.contained.policy import GitPolicy  # noqa: PLC0415  (as above)
 
-        return GitPolicy(self.git, self.root, self.settings.contained.accept)
+        wanted = self.settings.contained
+        return GitPolicy(self.git, self.root, wanted.always_accept, wanted.verdict_names)
 
     @cached_property
     def sessions(self) -> Sessions:

@@ -43,10 +43,12 @@ async def integrate_change(brief: Brief, context: AttemptContext) -> AttemptResu
 async def _ask_person(brief: Brief, context: AttemptContext) -> AttemptResult | None:
     """The wait for a person who has to look at the change before it goes anywhere; None when nobody has to."""
     commit = brief.run.head or brief.base
+    if brief.run.accepted == commit:
+        return None
     found = await find_objections(brief, context, commit, Consequence.REVIEW)
     if not found:
         return None
-    how = f"look at {commit[:12]}, add the paths to contained.accept, then `whilly retry {brief.item.id}`"
+    how = f"look at it (git show {commit[:12]}), then `whilly accept {brief.item.id} {commit[:12]}`"
     return AttemptResult(Outcome.ASKED, f"a person has to look at {render_objections(found)}; {how}", commit=commit)
 
 

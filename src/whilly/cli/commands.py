@@ -30,6 +30,7 @@ COMMANDS: dict[str, Lazy] = {
     "stop": Lazy("whilly.cli.steer.stop:stop", "End what is being done for a task; it can go on later."),
     "say": Lazy("whilly.cli.steer.say:say", "Tell something to whoever works on a task next."),
     "retry": Lazy("whilly.cli.steer.retry:retry", "Let tasks go on that failed or wait for a person."),
+    "accept": Lazy("whilly.cli.steer.accept:accept", "Agree to a change that a person has to look at."),
     "handoff": Lazy("whilly.cli.handoff.handoff:handoff", "Take work that is handed to people, and give it back."),
     "export": Lazy("whilly.cli.steer.export:export", "Print a plan file with the ledger's statuses."),
     "reset": Lazy("whilly.cli.steer.reset:reset", "Make every task of a plan pending again."),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, final
 
 from whilly.domain.flow.event import CancelRequested, Released, StopRequested, Told
 from whilly.domain.flow.lifecycle import decide
-from whilly.domain.ids import ItemId
+from whilly.domain.ids import CommitId, ItemId
 from whilly.domain.work_item import ItemStatus
 from whilly.engine import codec
 
@@ -75,6 +75,23 @@ class Planning:
             unit.forget_frontier()
             self._unblock(unit)
             return ""
+
+    def accept(self, plan: PlanId, item: ItemId, by: str, commit: str, note: str = "") -> str:
+        """Let an item go on whose change a person has looked at; empty, or why that cannot be.
+
+        Args:
+            plan: where it is.
+            item: what was looked at.
+            by: who did.
+            commit: the name of what they saw, or its beginning.
+            note: something to say.
+        """
+        with self._ledger.unit("accept", plan) as unit:
+            run = unit.tx.runs.find_current(plan, item)
+            if run is None or run.is_ended or run.head is None:
+                return "there is no change of it that waits"
+            seen = run.head if run.head.startswith(commit) else CommitId(commit)
+            return self._ledger.tell(unit, run, Released(by, unit.tx.now, note, accepted=seen))
 
     def stop_attempt(self, plan: PlanId, item: ItemId, by: str, reason: str = "") -> str:
         """End what is being done for an item; it then waits for a person. Empty, or why that cannot be."""

@@ -300,6 +300,17 @@ def test_a_question_is_waited_for_until_somebody_answers() -> None:
     assert released.evidence == Evidence("ada says: 8080")
 
 
+def test_an_acceptance_is_about_the_commit_that_waits_and_no_other() -> None:
+    seen, other = CommitId("a" * 40), CommitId("b" * 40)
+    run = replace(end(at("integrate"), Outcome.ASKED, reason="look at it"), head=seen)
+    accepted = decide(run, Released("ada", NOON, accepted=seen), SOLO)
+    assert (accepted.run.accepted, due(accepted.run) is not None) == (seen, True)
+    refused = decide(run, Released("ada", NOON, accepted=other), SOLO)
+    assert refused.refusal == f"its work is {'a' * 12} now, not {'b' * 12}"
+    assert refused.run == run
+    assert decide(run, Released("ada", NOON), SOLO).run.accepted is None
+
+
 def test_what_a_person_says_is_added_to_what_a_check_found() -> None:
     proof = Evidence("tests failed", command="pytest", hints=("AssertionError",))
     run = end(at("repair", evidence=proof), Outcome.ASKED)

@@ -139,6 +139,14 @@ def test_what_was_agreed_to_needs_no_second_look_and_nothing_makes_a_refusal_goo
     assert rules == ["git_directory", "ci"]
 
 
+@pytest.mark.parametrize("path", ["12-review.md", "docs/T-1/13-Test-Report.md", "14-deploy-log.md", "a/verdict.json"])
+@pytest.mark.parametrize("mode", ["100644", "000000"])
+def test_nobody_writes_or_removes_the_word_of_a_reviewer(path: str, mode: str) -> None:
+    (found,) = judge_change([Alteration(path, "100644", mode)], accepted=["**", path])
+    assert (found.rule, found.consequence) == ("verdict", Consequence.REFUSED)
+    assert judge_change([Alteration(path, "100644", "100644")], verdicts=["other.md"]) == ()
+
+
 def test_objections_are_rendered_in_one_line_of_harmless_characters() -> None:
     text = render_objections(judge_change([Alteration("a\n\u202e\x1b[31m", "100644", "100644")] * 30))
     assert text.isprintable()

@@ -82,9 +82,9 @@ def held(project: Project) -> BubblewrapSandbox:
     return project.sandbox
 
 
-def accepted(project: Project) -> tuple[str, ...]:
+def policy(project: Project) -> GitPolicy:
     assert isinstance(project.policy, GitPolicy)
-    return project.policy._accepted
+    return project.policy
 
 
 def hosts(project: Project) -> tuple[str, ...]:
@@ -115,7 +115,8 @@ EFFECTS: list[tuple[str, object, Callable[[Project], Any], Any]] = [
     ("agent.isolation", "contained", lambda p: type(p.workspace).__name__, "ContainedWorkspace"),
     ("contained.user", "61234", lambda p: held(p)._user, "61234"),
     ("contained.read", ["/opt/tools"], lambda p: held(p)._readable, ("/opt/tools",)),
-    ("contained.accept", ["./.github"], accepted, (".github",)),
+    ("contained.verdict_names", ["review.md"], lambda p: policy(p)._verdicts, ("review.md",)),
+    ("contained.always_accept", ["./.github"], lambda p: policy(p)._accepted, (".github",)),
     (
         "contained.hosts",
         ["Example.org:8443"],

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from whilly.config.tables.fields import AbsolutePath, HostName, RepositoryPath, Section
+from whilly.domain.trust.policy import VERDICTS
 
 Count = Annotated[int, Field(ge=0)]
 
@@ -24,8 +25,19 @@ class ContainedSettings(Section):
         default=(),
         description="Hosts that agents may reach by a proxy, `name` (port 443) or `name:port`; checks reach none.",
     )
-    accept: tuple[RepositoryPath, ...] = Field(
-        default=(), description="Paths, directories or globs that a person has looked at and agreed to being changed."
+    always_accept: tuple[RepositoryPath, ...] = Field(
+        default=(),
+        description=(
+            "Paths, directories or globs that any task may change without a person looking at it (`whilly accept` is "
+            "for one change)."
+        ),
+    )
+    verdict_names: tuple[str, ...] = Field(
+        default=VERDICTS,
+        description=(
+            "Names or globs of files, in any folder, that agents may not touch, as they would pass for the word of a "
+            "reviewer or a tester."
+        ),
     )
     memory_mb: Count = Field(default=8192, description="Megabytes of memory that each of them may use; 0 is no limit.")
     processes: Count = Field(default=512, description="Processes that each of them may have; 0 is no limit.")

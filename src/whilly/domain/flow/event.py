@@ -66,11 +66,16 @@ class BudgetSpent:
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """A person lets a waiting run go on, perhaps with something to tell the agent."""
+    """A person lets a waiting run go on, perhaps with something to tell the agent.
+
+    Attributes:
+        accepted: the commit that they have looked at and agree to, whatever it changes; None is none.
+    """
 
     by: str
     at: datetime
     note: str = ""
+    accepted: CommitId | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,8 +182,10 @@ def _released(run: Run, event: Released) -> Decision:
         return _refuse(run, f"the run is {run.phase}, it waits for nobody")
     if run.wait and run.wait.is_handed_over:
         return _refuse(run, f"attempt {run.attempt} is {run.wait.reason}")
+    if event.accepted and event.accepted != run.head:
+        return _refuse(run, f"its work is {(run.head or 'nothing')[:12]} now, not {event.accepted[:12]}")
     evidence = _add_word(run.evidence, f"{event.by} says: {event.note}") if event.note else run.evidence
-    return Decision(replace(_requeue(run), evidence=evidence))
+    return Decision(replace(_requeue(run), evidence=evidence, accepted=event.accepted or run.accepted))
 
 
 def _handed_over(run: Run, event: AttemptHandedOver) -> Decision:

@@ -68,6 +68,7 @@ class Run:
         agent: the one that the session is with.
         base: the commit that the workspace started from.
         head: the commit that holds the work so far.
+        accepted: the commit that a person agreed to, which says nothing about a later one.
         rejected: the commit that did not pass last time: what mends it has to differ from it.
         evidence: what failed last time; goes into the next prompt.
         fingerprint: of the last rejected check; the same one twice ends the run.
@@ -91,6 +92,7 @@ class Run:
     agent: str = ""
     base: CommitId | None = None
     head: CommitId | None = None
+    accepted: CommitId | None = None
     rejected: CommitId | None = None
     evidence: Evidence | None = None
     fingerprint: str = ""

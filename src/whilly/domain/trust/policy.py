@@ -99,14 +99,27 @@ _TEST = re.compile(
 )
 
 
-def judge_change(alterations: Sequence[Alteration], accepted: Sequence[str] = ()) -> tuple[Objection, ...]:
+VERDICTS = (
+    "12-review.md",
+    "13-test-report.md",
+    "14-deploy-log.md",
+    "verdict.json",
+    "*-verdict.json",
+)
+"""Names of files that would pass for the word of a reviewer, of a tester or of whoever deploys; in any folder."""
+
+
+def judge_change(
+    alterations: Sequence[Alteration], accepted: Sequence[str] = (), verdicts: Sequence[str] = VERDICTS
+) -> tuple[Objection, ...]:
     """Everything that is to be said against a change; nothing means that it may be taken over.
 
     Args:
         alterations: what it touches.
         accepted: paths, directories or globs that a person has already agreed to; they spare a review, no refusal.
+        verdicts: names or globs of files that only Whilly writes.
     """
-    found = [objection for each in alterations for objection in _refuse(each)]
+    found = [objection for each in alterations for objection in (*_refuse(each), *_refuse_verdict(each, verdicts))]
     if len(alterations) > MAX_FILES:
         why = f"it touches {len(alterations)} files, at most {MAX_FILES} are taken"
         found.append(Objection(alterations[0].path, "too_many_files", Consequence.REFUSED, why))
@@ -137,6 +150,14 @@ def _refuse(each: Alteration) -> Iterator[Objection]:
         yield Objection(each.path, "too_large", Consequence.REFUSED, f"it has {each.size} bytes, at most {MAX_BYTES}")
     for kind in find_leaks(each.content):
         yield Objection(each.path, "secret", Consequence.REFUSED, f"it holds what looks like {kind}")
+
+
+def _refuse_verdict(each: Alteration, verdicts: Sequence[str]) -> Iterator[Objection]:
+    name = posixpath.basename(each.path).casefold()
+    # One that is taken away is a forgery as well: the work then looks as if nobody had objected to it.
+    if any(fnmatchcase(name, pattern.casefold()) for pattern in verdicts):
+        why = "it would say that the work was looked at; a verdict is never a file of the work"
+        yield Objection(each.path, "verdict", Consequence.REFUSED, why)
 
 
 def _review(each: Alteration) -> Iterator[Objection]:

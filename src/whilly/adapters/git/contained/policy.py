@@ -9,7 +9,7 @@ from typing_extensions import override
 from whilly.adapters.git.comparison import list_changed
 from whilly.adapters.git.contained.contents import list_entries, measure, read
 from whilly.domain.claims import Refused, normalize
-from whilly.domain.trust.policy import Alteration, judge_change
+from whilly.domain.trust.policy import VERDICTS, Alteration, judge_change
 from whilly.ports.policy import Policy
 
 if TYPE_CHECKING:
@@ -27,11 +27,13 @@ class GitPolicy(Policy):
 
     Args:
         accepted: paths, directories or globs that a person has agreed to.
+        verdicts: names or globs of files that only Whilly writes.
     """
 
-    def __init__(self, git: Git, root: Path, accepted: Sequence[str] = ()) -> None:
+    def __init__(self, git: Git, root: Path, accepted: Sequence[str] = (), verdicts: Sequence[str] = VERDICTS) -> None:
         self._git = git
         self._root = root
+        self._verdicts = tuple(verdicts)
         spelled = map(normalize, accepted)
         self._accepted = tuple(path for path in spelled if not isinstance(path, Refused))
 
@@ -47,4 +49,4 @@ class GitPolicy(Policy):
             Alteration(each.path, each.old_mode, each.mode, sizes.get(each.name, 0), contents.get(each.name, b""))
             for each in entries
         ]
-        return judge_change(made, self._accepted)
+        return judge_change(made, self._accepted, self._verdicts)
