@@ -6,7 +6,7 @@ import json
 from time import process_time
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from whilly.domain.intake.issue_text import IssueText
@@ -43,6 +43,11 @@ PIECES = [
 ]
 
 
+STEADY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy machine says nothing about the code."""
+
+
+@STEADY
 @given(st.text(max_size=30), BODIES, st.lists(st.text(max_size=12), max_size=3).map(tuple))
 def test_any_issue_is_judged(title: str, body: str, labels: tuple[str, ...]) -> None:
     issue = IssueText("7", title, body, labels)

@@ -6,7 +6,7 @@ import re
 import subprocess
 import unicodedata
 
-from hypothesis import example, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from whilly.domain.text.clean import clean, clean_foreign
@@ -51,6 +51,11 @@ PIECES = st.sampled_from(
 HOSTILE = st.lists(PIECES | st.characters(), max_size=30).map("".join)
 
 
+STEADY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy machine says nothing about the code."""
+
+
+@STEADY
 @given(HOSTILE | ANYTHING)
 def test_cleaning_twice_changes_nothing_and_leaves_no_control(text: str) -> None:
     cleaned = clean(text)
@@ -59,6 +64,7 @@ def test_cleaning_twice_changes_nothing_and_leaves_no_control(text: str) -> None
     cleaned.encode()
 
 
+@STEADY
 @given(HOSTILE | ANYTHING)
 def test_no_hidden_comment_is_left(text: str) -> None:
     cleaned = clean_foreign(text).text
@@ -66,6 +72,7 @@ def test_no_hidden_comment_is_left(text: str) -> None:
     assert clean_foreign(cleaned).text == cleaned
 
 
+@STEADY
 @given(HOSTILE | ANYTHING)
 def test_neutralising_twice_changes_nothing(text: str) -> None:
     harmless = neutralize(text)
@@ -73,6 +80,7 @@ def test_neutralising_twice_changes_nothing(text: str) -> None:
     assert not re.search(r"@\w|<[A-Za-z/!?]|!\[|^\s*/merge\b", harmless, re.MULTILINE)
 
 
+@STEADY
 @given(HOSTILE | ANYTHING)
 def test_a_block_of_code_ends_at_its_end(text: str) -> None:
     first, *inside, last = quote_block(text).split("\n")
@@ -80,12 +88,13 @@ def test_a_block_of_code_ends_at_its_end(text: str) -> None:
     assert first == last
 
 
+@STEADY
 @given(st.lists(HOSTILE, max_size=4))
 def test_a_fence_stands_in_no_text(texts: list[str]) -> None:
     assert not any(make_fence("run/1", texts) in text for text in texts)
 
 
-@settings(max_examples=150)
+@settings(STEADY, max_examples=150)
 @given(
     st.text(max_size=120), st.integers(1, 10**12).map(str) | st.from_regex(r"\A[A-Z][A-Z0-9]{0,9}-[1-9][0-9]{0,4}\Z")
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from whilly.domain.delivery.draft import find_draft_reasons
@@ -77,6 +77,11 @@ def test_a_title_names_the_issue(source: Source, title: str) -> None:
     assert compose_title(source) == title
 
 
+STEADY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy machine says nothing about the code."""
+
+
+@STEADY
 @given(st.text(max_size=400), st.sampled_from(["#12", "owner/repo#12", ""]))
 def test_a_title_fits_and_makes_no_draft(title: str, closing: str) -> None:
     composed = compose_title(Source("owner/repo#12", title, closing=closing))
@@ -116,6 +121,7 @@ def test_a_long_story_fits(provider: Provider) -> None:
     assert body.endswith("A person reviews and merges it.")
 
 
+@STEADY
 @given(st.text(max_size=300), st.integers(600, 3000))
 def test_any_story_fits_and_closes_one_issue(text: str, limit: int) -> None:
     story = replace(STORY, what=text * 20, why=text, risks=(text,) * 30, checks=(Checked(text, has_passed=False),))

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from whilly.domain.forge.issue import Issue
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,7 @@ class IssueText:
     Attributes:
         key: its number, or its key where the tracker has those: `12`, `ABC-12`.
         kind: the tracker's own type of it (`Bug`, `Story`); empty where it has none.
+        priority: in the tracker's own word; empty where it has none.
         comments: the oldest first.
     """
 
@@ -46,3 +53,33 @@ class IssueText:
     comments: tuple[Remark, ...] = ()
     url: str = ""
     kind: str = ""
+    priority: str = ""
+
+
+def read_issue(issue: Issue, released: Collection[str] = ()) -> IssueText:
+    """What is read of a tracker's issue.
+
+    Args:
+        issue: with its comments.
+        released: ids of comments that a person has released although their authors have no write access.
+    """
+    remarks = [
+        Remark(
+            author=each.author.login,
+            has_write=each.permission.can_write,
+            text=each.text,
+            created_at=each.created_at,
+            is_own=bool(each.key),
+            is_released=each.id in released,
+        )
+        for each in issue.comments
+    ]
+    return IssueText(
+        key=issue.ref.number,
+        title=issue.title,
+        body=issue.body,
+        labels=issue.labels,
+        comments=tuple(remarks),
+        url=issue.url,
+        priority=issue.priority,
+    )

@@ -29,6 +29,16 @@ MAX_ENTRY: Final = 1_000
 MAX_ENTRIES: Final = 100
 """Of each list; an issue with more is no single piece of work."""
 
+_OWN_WORDS: Final = {
+    word: level
+    for level, words in {
+        Priority.CRITICAL: "critical highest blocker urgent",
+        Priority.HIGH: "high major",
+        Priority.MEDIUM: "medium normal",
+        Priority.LOW: "low lowest minor trivial",
+    }.items()
+    for word in words.split()
+}
 _COMMENT_LIMITS: Final = (8_000, 300)
 _REDACTOR: Final = Redactor(())
 _PRIORITY = re.compile(r"priority\s*[:/-]\s*(?P<level>\w+)", re.IGNORECASE)
@@ -75,7 +85,7 @@ def normalize_issue(issue: IssueText) -> IssueSpec:
         manual_checks=manual,
         key_files=claims,
         dependencies=_read_dependencies(parts.get(Part.DEPENDS, [])),
-        priority=_read_priority(labels),
+        priority=_read_priority(labels, clean(issue.priority)),
         strategy=_text_of(parts, Part.STRATEGY),
         excluded=tuple(_lines(parts.get(Part.OUT_OF_SCOPE, []))),
         comments=comments,
@@ -195,8 +205,8 @@ def _read_dependencies(sections: list[Section]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for line in lines for name in _DEPENDENCY.findall(line)))[:MAX_ENTRIES]
 
 
-def _read_priority(labels: Collection[str]) -> Priority | None:
-    """The most urgent of those that labels name."""
+def _read_priority(labels: Collection[str], own: str) -> Priority | None:
+    """The most urgent of those that labels name; without any, what the tracker's own word means."""
     levels = [found["level"].casefold() for label in labels if (found := _PRIORITY.fullmatch(label.strip()))]
     named = [Priority(level) for level in levels if level in Priority.__members__.values()]
-    return min(named, key=lambda priority: priority.rank, default=None)
+    return min(named, key=lambda priority: priority.rank, default=_OWN_WORDS.get(own.strip().casefold()))
