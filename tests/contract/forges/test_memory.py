@@ -66,6 +66,9 @@ class MemoryForgeRig(NothingFails):
         commit = self.repo.branches[branch] = CommitId(f"{next(self.commits):040x}")
         return commit
 
+    def drop(self, branch: str) -> None:
+        del self.repo.branches[branch]
+
     def check(self, commit: CommitId, name: str, state: CheckState, log: str) -> None:
         self.repo.checks.setdefault(commit, {})[name] = (Check(name, state, log="1"), log)
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, final
 
 from whilly.adapters.github.documents import RESOLVE, THREADS
 from whilly.adapters.github.endpoint import GithubEndpoint, Rights
-from whilly.adapters.github.payloads import read_comment, read_person, read_review, read_thread
+from whilly.adapters.github.payloads import read_review, read_thread
+from whilly.adapters.hub_payloads import read_comment, read_person
 from whilly.domain.errors import NotFound
 from whilly.domain.forge.pull_request import CONVERSATION, Review, Thread
 from whilly.transport.http.request import Request

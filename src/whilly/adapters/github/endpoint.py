@@ -7,7 +7,7 @@ from urllib.parse import quote, urlsplit
 
 from typing_extensions import override
 
-from whilly.adapters.github.payloads import read_person
+from whilly.adapters.hub_payloads import read_person
 from whilly.domain.errors import BadResponse, NotAuthorized, NotFound, RateLimited
 from whilly.domain.forge.issue import Permission, Person, Standing
 from whilly.ports.endpoint import Endpoint
@@ -50,11 +50,14 @@ class GithubEndpoint(Endpoint):
 
     Args:
         http: to its REST API.
+        place: as people know it.
+        url: where Whilly reaches its git; empty is where people see it.
     """
 
-    def __init__(self, http: HttpClient, place: Place) -> None:
+    def __init__(self, http: HttpClient, place: Place, url: str = "") -> None:
         self.http = http
         self.place = place
+        self.git_url = url or place.url
         self._account: Person | None = None
 
     @override

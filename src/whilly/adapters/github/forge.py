@@ -200,8 +200,8 @@ class GithubForge(Forge):
         if data.has("permissions") and not data.flag("permissions", "push"):
             message = f"{repository}: the account of the token may not push"
             raise NotAuthorized(message, remedy="give it write access")
-        # The address that people use: a test server's or a proxy's need not be the one that the API names.
-        return PushAccess(f"{self._endpoint.place.url}/{repository}.git", "x-access-token", self._token)
+        # The configured address: the one that the server names need not be reachable from here.
+        return PushAccess(f"{self._endpoint.git_url}/{repository}.git", "x-access-token", self._token)
 
     async def _settle(self, ref: PullRef) -> PullRequest:
         """The pull request, when GitHub has found out whether it merges; asking is what makes it find out."""

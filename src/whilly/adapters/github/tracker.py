@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from whilly.adapters.comment_once import comment_once
 from whilly.adapters.github.endpoint import GithubEndpoint, Rights
-from whilly.adapters.github.payloads import read_comment, read_issue, read_person
+from whilly.adapters.hub_payloads import read_comment, read_issue, read_person
 from whilly.domain.errors import RuleViolation
 from whilly.domain.forge.issue import Issues
 from whilly.domain.forge.reference import IssueRef

@@ -52,6 +52,10 @@ class ForgeRig(Protocol):
         """Have a commit on a branch, which is made from `main` if need be."""
         ...
 
+    def drop(self, branch: str) -> None:
+        """Have a branch deleted."""
+        ...
+
     def check(self, commit: CommitId, name: str, state: CheckState, log: str) -> None:
         """Have a check report."""
         ...
@@ -245,6 +249,14 @@ class ForgeContract(ContractSuite):
         assert await rig.forge.merge(pull.ref, head, MergeMethod.SQUASH) == merged
         with pytest.raises(RuleViolation):
             await rig.forge.change_pull_request(pull.ref, PullChange(is_open=True))
+
+    async def test_one_that_is_merged_is_found_also_when_its_branch_is_gone(self, rig: ForgeRig) -> None:
+        head = rig.push(BRANCH, {"a.txt": "a\n"})
+        pull = await rig.forge.open_pull_request(make_draft(rig))
+        await rig.forge.merge(pull.ref, head, MergeMethod.MERGE)
+        rig.drop(BRANCH)
+        assert (await rig.forge.open_pull_request(make_draft(rig))).ref == pull.ref
+        assert rig.opened() == 1
 
     async def test_it_is_merged_once_also_when_the_answer_is_lost(self, rig: ForgeRig) -> None:
         head = rig.push(BRANCH, {"a.txt": "a\n"})

@@ -73,6 +73,10 @@ class HubRig:
         """Have a commit on a branch."""
         return CommitId(self.hub.repo.git.push(branch, files))
 
+    def drop(self, branch: str) -> None:
+        """Have a branch deleted."""
+        self.hub.repo.git.delete(branch)
+
     def check(self, commit: CommitId, name: str, state: CheckState, log: str) -> None:
         """Have a check report."""
         self.hub.add_check(self.hub.repo, commit, name, str(state), log, is_job=name != "lint")

@@ -1,0 +1,3 @@
+"""Gitea and Forgejo."""
+
+from __future__ import annotations
