@@ -32,8 +32,8 @@ class ExitCode(IntEnum):
 _MEANINGS = {
     ExitCode.DONE: "Everything that was asked for is done.",
     ExitCode.FAILED: (
-        "Something failed, is blocked or was skipped; a check found something (`whilly doctor`); "
-        "or Whilly itself failed."
+        "Something failed, is blocked or was skipped; a check found something (`whilly doctor`, "
+        "`whilly plan challenge`); or Whilly itself failed."
     ),
     ExitCode.BUDGET: "The budget is spent.",
     ExitCode.TIMEOUT: "The time limit of the run was reached.",

@@ -26,6 +26,7 @@ COMMAND_FLAGS: Mapping[str, str] = {
     "--handoff-list": "handoff list",
     "--handoff-show": "handoff show",
     "--handoff-complete": "handoff complete",
+    "--triz": "plan triz",
 }
 """Flags of the predecessor that are commands now."""
 
@@ -63,7 +64,6 @@ GONE: Mapping[str, str] = {
     "--draft": "Pull requests come in a later version; finished tasks are integrated into a branch.",
     "--decision-gate": "It comes in a later version.",
     "--decision-gate-comment": "It comes in a later version.",
-    "--triz": "It comes in a later version.",
     "--check": _ALWAYS,
 }
 """Flags of the predecessor that are refused → what to do instead."""
@@ -135,5 +135,7 @@ def _complete(flag: str, others: tuple[str, ...]) -> tuple[str, ...]:
     """What the flag alone used to mean."""
     if flag == "--config" and (not others or others[0].startswith("-")):
         return ("show", *others)
+    if flag == "--triz":
+        return tuple(each for each in others if each != "--headless")
     # The predecessor did not ask, but it wanted names.
     return ("--yes", *others) if flag == "--reset" and others else others

@@ -29,6 +29,9 @@ NAMES = {*COMMANDS, "run", "reset", "doctor", "config", "init"}
         ("--handoff-list", "handoff list"),
         ("--handoff-show T-1", "handoff show T-1"),
         ("--handoff-complete T-1 --status failed", "handoff complete T-1 --status failed"),
+        ("--triz plan.json", "plan triz plan.json"),
+        ("plan.json --triz", "plan triz plan.json"),
+        ("--headless --triz plan.json", "plan triz plan.json"),
         ("--config", "config show"),
         ("--config show", "config show"),
         ("--config path", "config path"),
@@ -105,7 +108,7 @@ def test_a_flag_without_a_meaning_is_dropped_with_a_note(old: str, new: str, not
         "--source=gh:o/r",
         "--pr-on-done",
         "plan.json --decision-gate",
-        "--headless --triz plan.json",
+        "--headless --draft plan.json",
         "--check",
     ],
 )

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from whilly.domain.intake.spec import IssueSpec
 
@@ -86,17 +86,22 @@ def find_contradictions(spec: IssueSpec) -> Iterator[tuple[str, str]]:
     """
     criteria = [each.text for each in spec.criteria if not each.is_done]
     told = [sentence for part in (spec.problem, spec.expected) if part for sentence in _SENTENCE.split(part)]
-    texts = dict.fromkeys(each.strip(" -*\t") for each in (*criteria, *told))
-    statements = [_read(text) for text in texts if 0 < len(text) <= MAX_LENGTH][:MAX_STATEMENTS]
-    for first, second in combinations(statements, 2):
-        if _deny(first, second) or _leave_no_room(first, second):
-            yield first.text, second.text
+    yield from find_opposites([*criteria, *told])
     for path in spec.key_files:
         for each in spec.excluded:
             if re.search(rf"(?<![\w./-]){re.escape(path)}(?![\w/-])", each):
                 yield f"Files: {path}", f"not part of it: {each[:MAX_LENGTH]}"
     if {f"#{spec.key}", spec.key} & set(spec.dependencies):
         yield "it depends on itself", "it has to be done first"
+
+
+def find_opposites(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Pairs of these statements that cannot both hold; very long ones are no statements."""
+    plain = dict.fromkeys(each.strip(" -*\t") for each in texts)
+    statements = [_read(text) for text in plain if 0 < len(text) <= MAX_LENGTH][:MAX_STATEMENTS]
+    for first, second in combinations(statements, 2):
+        if _deny(first, second) or _leave_no_room(first, second):
+            yield first.text, second.text
 
 
 def _deny(first: _Statement, second: _Statement) -> bool:

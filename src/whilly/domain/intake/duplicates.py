@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from whilly.domain.forge.pull_request import PullRequest, PullState
@@ -115,6 +116,7 @@ def compare_titles(first: str, second: str) -> float:
     return max(by_words, 2 * len(trigrams & others) / (len(trigrams) + len(others)))
 
 
+@lru_cache(maxsize=4_096)
 def _words(title: str) -> frozenset[str]:
     plain = re.sub(r"^\s*\[?\w+\]?(?:\([^)]*\))?!?:\s|\(?#\d+\)?|^\s*[A-Z][A-Z0-9]+-\d+[:\s]", " ", clean(title)[:300])
     return frozenset(word for word in slugify(plain, 600).split("-") if word not in _EMPTY)
@@ -123,5 +125,6 @@ def _words(title: str) -> frozenset[str]:
 _EMPTY: Final = frozenset({"", "the", "a", "an", "is", "are", "be", "to", "of", "in", "on", "for", "and", "with", "it"})
 
 
+@lru_cache(maxsize=4_096)
 def _trigrams(words: frozenset[str]) -> set[str]:
     return {padded[at : at + 3] for word in words for padded in [f" {word} "] for at in range(len(padded) - 2)}

@@ -1,0 +1,3 @@
+"""Commands about plan files: nothing is started, nothing is written."""
+
+from __future__ import annotations
