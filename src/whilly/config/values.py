@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urlsplit
 
 from whilly.domain.claims import Refused, normalize
 
@@ -67,6 +68,21 @@ def checked_host(value: str) -> str:
         message = "must be the exact name of a host, `registry.example.org` or `registry.example.org:8443`"
         raise ValueError(message)
     return value.lower()
+
+
+def checked_url(value: str) -> str:
+    """The address of a server that speaks HTTP, without a slash at the end; empty stays empty.
+
+    Raises:
+        ValueError: it is none, or it holds a name or a password.
+    """
+    parts = urlsplit(value)
+    if not value:
+        return value
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query or parts.fragment:
+        message = "must be an address such as `https://git.example.org`, without a user, a query or a fragment"
+        raise ValueError(message)
+    return value.rstrip("/")
 
 
 def command_table(value: object) -> object:

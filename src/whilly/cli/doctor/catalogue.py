@@ -102,6 +102,23 @@ CATALOGUE: Mapping[str, Kind] = MappingProxyType(
             "A setting refers to the keyring, and there is none, or it is locked.",
             "what needs the secret fails only when it is used",
         ),
+        "forge_unusable": Kind(
+            "A forge has no address, no token, or a token that cannot be read.",
+            "its issues and pull requests are out of reach",
+        ),
+        "forge_unreachable": Kind(
+            "A forge that the settings name does not answer, or something else answers at its address.",
+            "its issues and pull requests are out of reach",
+        ),
+        "forge_refuses": Kind("A forge refuses the token.", "its issues and pull requests are out of reach"),
+        "forge_token_weak": Kind(
+            "A forge's token may not do everything that Whilly needs.", "what needs it fails only when it is used"
+        ),
+        "token_shadowed": Kind(
+            "Of several tokens that are set for a forge, one does not count, or counts in the place of another.",
+            "Whilly may act as somebody else than you mean",
+            NOTE,
+        ),
         "agent_unknown": Kind("The default agent is none that Whilly knows.", "tasks that name no agent cannot start"),
         "agent_misconfigured": Kind(
             "A table under `[agents]` does not describe an agent.", "`whilly run` needs all of them to be right"

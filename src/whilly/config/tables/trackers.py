@@ -10,12 +10,13 @@ from whilly.config.tables.fields import SENSITIVE, SecretReference, Section
 
 
 class GithubSettings(Section):
-    """GitHub; accepted now, used by the GitHub adapters of a later version."""
+    """GitHub: the token for github.com. The rest is accepted now and used by a later version."""
 
     token: SecretReference = Field(
         default="",
         json_schema_extra=SENSITIVE,
-        description="Reference to the token: `keyring:whilly/github`, `env:NAME`.",
+        description="Reference to the token for github.com: `keyring:whilly/github`, `env:NAME`. Without one, "
+        "`GH_TOKEN`, `GITHUB_TOKEN` and the login of `gh` are tried, in this order.",
     )
     auto_close: bool = Field(default=True, description="Close an issue when its task is done.")
     add_comments: bool = Field(default=True, description="Comment on an issue when its task is done.")

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from whilly.cli.doctor.site import Site
 
 FOR_LATER = ("github", "jira", "project_board")
-"""Tables that this version accepts and does not use."""
+"""Tables that this version accepts and does not use, but for:"""
+USED = frozenset({"github.token"})
 
 
 def look_at_settings(site: Site) -> Iterator[Said]:
@@ -29,7 +30,7 @@ def look_at_settings(site: Site) -> Iterator[Said]:
         what = f"{warning.place}: {warning.message}"
         yield found("configuration_warning", what, subject=warning.place, remedy=warning.remedy or "remove it")
     for key, origin in site.project.loaded.origins.items():
-        if key.partition(".")[0] in FOR_LATER:
+        if key.partition(".")[0] in FOR_LATER and key not in USED:
             what = f"{origin.place}: {key} is set, and this version does not use it"
             yield found("setting_for_later", what, subject=key, remedy="nothing, or remove it")
 

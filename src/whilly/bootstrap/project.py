@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whilly.adapters.system.clock import SystemClock
+from whilly.bootstrap.rules import rules
 from whilly.config.environment import PASSED_VARIABLES, find_root, pick
 from whilly.config.layers import Loaded, load_settings
 from whilly.config.pipelines import load_pipelines
 from whilly.domain.errors import ConfigError
-from whilly.domain.flow.brief import SessionLimits
 from whilly.ports.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from whilly.adapters.git.command import Git
     from whilly.adapters.git.contained.tier import ContainedTier
     from whilly.adapters.git.layout import Layout
-    from whilly.application.attempt_context import Ports, Rules
+    from whilly.adapters.places import Connected
+    from whilly.application.attempt_context import Ports
     from whilly.application.live import Live
+    from whilly.bootstrap.places import Places
     from whilly.config.settings import Settings
     from whilly.domain.flow.pipeline import Pipeline
     from whilly.domain.ids import PlanId
@@ -48,8 +50,6 @@ if TYPE_CHECKING:
     from whilly.ports.sandbox import Sandbox
     from whilly.ports.sessions import Sessions
     from whilly.ports.workspace import Workspace
-
-MEBIBYTE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,21 @@ class Project:
         from whilly.adapters.system.machine import SystemMachine  # noqa: PLC0415  (psutil costs time)
 
         return SystemMachine(self.state, self.clock)
+
+    @cached_property
+    def places(self) -> Places:
+        """Trackers and forges, by name."""
+        from whilly.bootstrap.places import Places  # noqa: PLC0415  (needed by few commands)
+
+        return Places(self.loaded, self.clock)
+
+    def connect(self, name: str) -> Connected:
+        """The line to the place of this name, to be used in one event loop.
+
+        Raises:
+            ConfigError: there is no such place, or no token for it.
+        """
+        return self.places.connect(name)
 
     @cached_property
     def pipelines(self) -> Mapping[str, Pipeline]:
@@ -376,25 +391,3 @@ def open_project(
 
 def pass_by(_name: str) -> None:
     """In use, no moment is special."""
-
-
-def rules(settings: Settings) -> Rules:
-    """What the settings say about every attempt."""
-    from whilly.application.attempt_context import Rules  # noqa: PLC0415  (as above)
-
-    agent = settings.agent
-    limits = SessionLimits(
-        attempt=_seconds(agent.attempt_timeout_s),
-        first_output=_seconds(agent.first_output_s),
-        silence=_seconds(agent.stall_s),
-        after_result=timedelta(seconds=agent.result_grace_s),
-        grace=timedelta(seconds=agent.grace_s),
-        max_turns=agent.max_turns,
-        output=agent.max_output_mb * MEBIBYTE,
-        handoff=_seconds(settings.handoff.timeout_s),
-    )
-    return Rules(profile=settings.profile.profile(), limits=limits, machine=settings.machine.thresholds())
-
-
-def _seconds(value: float) -> timedelta | None:
-    return timedelta(seconds=value) if value else None

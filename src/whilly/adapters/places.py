@@ -1,0 +1,90 @@
+"""Which adapters speak to which place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
+
+from whilly.domain.forge.place import Place, Provider
+from whilly.ports.endpoint import Endpoint
+from whilly.ports.forge import Forge
+from whilly.ports.tracker import Tracker
+from whilly.transport.http.client import HttpClient, Patience
+from whilly.transport.http.refusal import Peer
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from whilly.domain.secret import Secret
+    from whilly.ports.clock import Clock
+
+PACKAGES = {Provider.GITHUB: "github", Provider.GITEA: "gitea"}
+"""Provider → the package of its adapters, imported when it is chosen."""
+_HERE = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """A place, ready to be asked. It belongs to the event loop that asks first.
+
+    Attributes:
+        warnings: what is worth saying about its token.
+    """
+
+    place: Place
+    tracker: Tracker
+    forge: Forge
+    endpoint: Endpoint
+    http: HttpClient
+    warnings: tuple[str, ...] = ()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.http.__aexit__(kind, error, trace)
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """How a place is reached.
+
+    Attributes:
+        url: where Whilly reaches it, if that is not where people see it.
+        reserve: the share of its rate limit that is left to people.
+        patience: how long to go on.
+        warnings: what is worth saying about its token.
+    """
+
+    url: str = ""
+    reserve: float = 0.1
+    patience: Patience = field(default_factory=Patience)
+    warnings: tuple[str, ...] = ()
+
+
+def connect(place: Place, token: Secret, clock: Clock, wiring: Wiring = Wiring()) -> Connected:
+    """The line to a place, with one token; nothing is sent yet."""
+    package = f"whilly.adapters.{PACKAGES[place.provider]}"
+    name = place.provider.capitalize()
+    endpoint_module: Any = import_module(f"{package}.endpoint")
+    url, secret = wiring.url or place.url, token.reveal()
+    api: str = endpoint_module.api_url(url)
+    http = HttpClient(
+        api,
+        endpoint_module.token_headers(secret),
+        Peer(f"{place.name} ({api})", f"set forges.{place.name}.token"),
+        clock=clock,
+        secrets=[secret] if secret else [],
+        patience=wiring.patience,
+        reserve=wiring.reserve,
+        # A server on this very machine is behind no proxy.
+        uses_proxies=urlsplit(api).hostname not in _HERE,
+    )
+    endpoint = getattr(endpoint_module, f"{name}Endpoint")(http, place, url)
+    tracker = getattr(import_module(f"{package}.tracker"), f"{name}Tracker")(endpoint)
+    forge = getattr(import_module(f"{package}.forge"), f"{name}Forge")(endpoint, token)
+    return Connected(place, tracker, forge, endpoint, http, wiring.warnings)

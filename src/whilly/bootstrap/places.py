@@ -1,0 +1,103 @@
+"""The trackers and forges that the settings name, and the lines to them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, final
+
+from whilly.adapters.github.login import read_gh_token
+from whilly.adapters.places import Connected, Wiring, connect
+from whilly.bootstrap.tokens import TokenChoice, choose_token
+from whilly.config.secrets import ReferencedSecrets
+from whilly.config.sources import Layer
+from whilly.config.tables.forges import ForgeTable
+from whilly.domain.errors import ConfigError
+from whilly.domain.forge.place import GITHUB_COM, Place, Provider
+from whilly.transport.http.client import Patience
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from whilly.config.layers import Loaded
+    from whilly.ports.clock import Clock
+
+_PROVIDERS = {"github": Provider.GITHUB, "gitea": Provider.GITEA, "forgejo": Provider.GITEA}
+
+
+@final
+class Places:
+    """All places that are known, by name; github.com always is."""
+
+    def __init__(self, loaded: Loaded, clock: Clock) -> None:
+        self._loaded, self._clock = loaded, clock
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Place]:
+        """The places as people know them.
+
+        Raises:
+            ConfigError: one of them has no address.
+        """
+        own = {name: self._make(name, table) for name, table in self._loaded.settings.forges.items()}
+        return own if GITHUB_COM.name in own else {**own, GITHUB_COM.name: GITHUB_COM}
+
+    def known(self) -> tuple[Place, ...]:
+        """For reading references: also by the addresses at which only Whilly reaches them."""
+        tables = self._loaded.settings.forges
+        inner = [
+            Place(name, place.provider, tables[name].url)
+            for name, place in self.by_name.items()
+            if name in tables and tables[name].url not in {"", place.url}
+        ]
+        return (*self.by_name.values(), *inner)
+
+    def choose_token(self, name: str) -> TokenChoice:
+        """The token that counts for a place, and what is worth saying about it.
+
+        Raises:
+            ConfigError: a reference to it cannot be read.
+        """
+        environment, origin = self._loaded.environment, self._loaded.origin("github.token")
+        own = (f"forges.{name}.token", self._table(name).token)
+        flat = (f"github.token ({origin.place})", self._loaded.settings.github.token)
+        is_public = self.by_name[name].find_path(GITHUB_COM.url) is not None
+        # The variable wins over what files say, as it does for every setting.
+        order = [flat, own] if origin.layer is Layer.ENVIRONMENT else [own, flat]
+        references = [each for each in order if each[1] and (is_public or each is own)]
+        secrets = ReferencedSecrets(environment)
+        login_to = lambda host: read_gh_token(host, environment)  # noqa: E731  (one line says it)
+        return choose_token(self.by_name[name], references, secrets, environment, login_to)
+
+    def connect(self, name: str, patience: Patience | None = None) -> Connected:
+        """The line to the place of this name, to be used in one event loop.
+
+        Raises:
+            ConfigError: there is no such place, or no token for it.
+        """
+        if name not in self.by_name:
+            message = f"there is no forge {name!r}"
+            raise ConfigError(message, remedy=f"configured are: {', '.join(self.by_name)}")
+        choice = self.choose_token(name)
+        if choice.token is None:
+            message = f"there is no token for the forge {name}"
+            raise ConfigError(message, remedy=self.token_remedy(name))
+        table = self._table(name)
+        wiring = Wiring(table.url, table.reserve_percent / 100, patience or Patience(), warnings=choice.warnings)
+        return connect(self.by_name[name], choice.token, self._clock, wiring)
+
+    def token_remedy(self, name: str) -> str:
+        """What to do when there is none."""
+        store = f'python -m keyring set whilly {name}, and forges.{name}.token = "keyring:whilly/{name}"'
+        is_github = self.by_name[name].provider is Provider.GITHUB
+        return f"gh auth login, or: {store}" if is_github else store
+
+    def _table(self, name: str) -> ForgeTable:
+        return self._loaded.settings.forges.get(name, ForgeTable())
+
+    def _make(self, name: str, table: ForgeTable) -> Place:
+        provider = _PROVIDERS[table.speaks(name)]
+        url = table.public_url or table.url or (GITHUB_COM.url if provider is Provider.GITHUB else "")
+        if not url:
+            message = f"forges.{name} has no address"
+            raise ConfigError(message, remedy=f'write url = "https://…" under [forges.{name}]')
+        return Place(name, provider, url)
