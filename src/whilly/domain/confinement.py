@@ -67,11 +67,13 @@ class Proof:
         tier: the tier that holds here.
         denied: the attacks that were stopped, by name.
         escapes: those that succeeded.
+        limits: for people, what bounds memory and processes here.
         problem: why the sandbox could not be tried at all; empty when it was.
     """
 
     tier: Tier
     denied: tuple[str, ...] = ()
     escapes: tuple[str, ...] = ()
+    limits: str = ""
     problem: str = ""
     remedy: str = ""

@@ -14,8 +14,10 @@ import signal
 import socket
 import stat
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from whilly.adapters.bubblewrap.group import make_group
 from whilly.adapters.bubblewrap.keeper import Keeper
 from whilly.adapters.bubblewrap.order import VARIABLE, parse_order
 from whilly.adapters.bubblewrap.profile import build_arguments, synthetic_files
@@ -23,6 +25,7 @@ from whilly.adapters.bubblewrap.seccomp import build_filter
 from whilly.adapters.bubblewrap.staging import adopt_orphans, become, end_with_parent, give_away, stage
 
 if TYPE_CHECKING:
+    from whilly.adapters.bubblewrap.group import Group
     from whilly.adapters.bubblewrap.order import Order
 
 FAILED = 126
@@ -39,24 +42,32 @@ def main(argv: list[str]) -> int:
                 if kind == "rw":
                     give_away(source, order.user)
         adopt_orphans()
+        group = make_group()
+        if group is not None:
+            group.restrict(order.limits)
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         out, err = os.pipe(), os.pipe()
         pid = os.fork()
         if pid == 0:
-            _become_bubblewrap(order, argv, theirs, (out[1], err[1]))
+            _become_bubblewrap(order, argv, theirs, (out[1], err[1]), group)
     except OSError as error:
         _complain(error)
         return FAILED
     theirs.close()
     os.close(out[1])
     os.close(err[1])
-    return asyncio.run(Keeper(order, pid, ours, out[0], err[0]).keep())
+    return asyncio.run(Keeper(order, pid, ours, (out[0], err[0]), group).keep())
 
 
-def _become_bubblewrap(order: Order, argv: list[str], channel: socket.socket, output: tuple[int, int]) -> None:
+def _become_bubblewrap(
+    order: Order, argv: list[str], channel: socket.socket, output: tuple[int, int], group: Group | None
+) -> None:
     """In the forked child: turn into bubblewrap, or say why not."""
     try:
+        if group is not None:
+            with suppress(OSError):
+                group.enter()
         os.dup2(_copy_input(), 0)
         os.dup2(output[0], 1)
         os.dup2(output[1], 2)

@@ -20,6 +20,7 @@ from whilly.adapters.bubblewrap.watch import measure_memory, measure_room
 from whilly.transport.process.records import CONFINED_FILE, EGRESS_FILE, HELD_FILE, write_record
 
 if TYPE_CHECKING:
+    from whilly.adapters.bubblewrap.group import Group
     from whilly.adapters.bubblewrap.order import Order
     from whilly.adapters.gateway.budget import Budget
 
@@ -27,6 +28,9 @@ Server: TypeAlias = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Corou
 _CHUNK = 2**16
 _LOOK_S = 1.0
 _ROOM_S = 5.0
+_SHORT_S = 0.05
+GONE_S = 10.0
+"""In which all processes of a sandbox have ended once it has."""
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -37,15 +41,18 @@ class Keeper:
     Args:
         pid: bubblewrap's.
         channel: to `boot`, until the process has started.
-        out: what the process writes to its standard output comes here.
-        err: the same of its standard error.
+        pipes: where what the process writes comes from: its standard output, its standard error.
+        group: its control group, where there is one.
     """
 
-    def __init__(self, order: Order, pid: int, channel: socket.socket, out: int, err: int) -> None:
+    def __init__(
+        self, order: Order, pid: int, channel: socket.socket, pipes: tuple[int, int], group: Group | None
+    ) -> None:
         self._order = order
         self._pid = pid
         self._channel = channel
-        self._pipes = {out: 1, err: 2}
+        self._pipes = {pipes[0]: 1, pipes[1]: 2}
+        self._group = group
         self._held = 0
         self._budget: Budget | None = None
         self._servers: list[asyncio.Server] = []
@@ -67,6 +74,8 @@ class Keeper:
         code = _collect(self._pid)
         # The writers are gone with the sandbox, so both pipes come to their ends.
         await asyncio.gather(*pumps)
+        if self._group is not None:
+            await self._leave(self._group)
         for task in beside:
             task.cancel()
         await asyncio.gather(*beside, return_exceptions=True)
@@ -80,6 +89,19 @@ class Keeper:
         self._cause = self._cause or cause
         with suppress(ProcessLookupError):
             os.kill(self._pid, signal.SIGKILL)
+        if self._group is not None:
+            self._group.kill()
+
+    async def _leave(self, group: Group) -> None:
+        """See that nobody is left in the group, and take it away."""
+        if group.has_run_out_of_memory():
+            self._cause = self._cause or "memory"
+        deadline = time.monotonic() + GONE_S
+        while not group.remove() and time.monotonic() < deadline:
+            group.kill()
+            await asyncio.sleep(_SHORT_S)
+        if left := group.members():
+            self._write(2, f"\nprocesses of the sandbox are left after {GONE_S:.0f} s: {left}\n".encode())
 
     def _pass_on(self, number: int) -> None:
         with suppress(ProcessLookupError):
@@ -134,9 +156,10 @@ class Keeper:
         folders = [source for kind, source, _ in self._order.mounts if kind == "rw"]
         before = await asyncio.to_thread(_measure, folders) if limits.disk_mb else 0
         next_at = time.monotonic() + _ROOM_S
+        is_limited = self._group is not None and "memory" in self._group.limits
         while True:
             await asyncio.sleep(_LOOK_S)
-            if limits.memory_mb and measure_memory(self._pid) > limits.memory_mb * 2**20:
+            if limits.memory_mb and not is_limited and measure_memory(self._pid) > limits.memory_mb * 2**20:
                 self.end("memory")
             began = time.monotonic()
             if limits.disk_mb and began >= next_at:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whilly.adapters.bubblewrap import attack
+from whilly.adapters.bubblewrap.group import describe_group
 from whilly.domain.confinement import Confinement, Proof, Tier
 from whilly.domain.errors import ConfigError
 from whilly.domain.session import Launch
@@ -72,7 +73,8 @@ def _judge(sandbox: Sandbox, canaries: Mapping[str, str]) -> Proof:
         escapes.add(_ROOT)
     denied = (*attack.ATTACKS, _OUTLIVE, _ROOT)
     tier = Tier.OPEN if escapes else Tier.CONTAINED
-    return Proof(tier, tuple(name for name in denied if name not in escapes), tuple(sorted(escapes)))
+    stopped = tuple(name for name in denied if name not in escapes)
+    return Proof(tier, stopped, tuple(sorted(escapes)), limits=describe_group())
 
 
 def _run(sandbox: Sandbox, argv: tuple[str, ...], canaries: Mapping[str, str]) -> subprocess.CompletedProcess[bytes]:

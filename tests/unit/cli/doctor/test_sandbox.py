@@ -14,6 +14,7 @@ def test_the_tier_that_the_attack_proves_is_named(clinic: Clinic, bubblewrap: st
     clinic.monkeypatch.setenv("PATH", f"{clinic.programs}:{bubblewrap}")
     said = clinic.look()
     assert said.report["facts"]["tier"].startswith("contained: the sandbox denied ")
+    assert "rlimits" in said.report["facts"]["limits"] or "control group" in said.report["facts"]["limits"]
     assert said.report["facts"]["isolation"].startswith("open: ")
     clinic.write({"whilly.toml": "[agent]\nisolation = 'contained'\n"})
     said = clinic.look()

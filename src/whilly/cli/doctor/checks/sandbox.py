@@ -19,7 +19,8 @@ async def look_at_sandbox(site: Site) -> Iterable[Said]:
     project = site.project
     proof = await project.sandbox.prove()
     if proof.tier is Tier.CONTAINED:
-        return [Fact("tier", f"{proof.tier}: the sandbox denied {len(proof.denied)} attacks")]
+        held = Fact("tier", f"{proof.tier}: the sandbox denied {len(proof.denied)} attacks")
+        return [held, Fact("limits", proof.limits)]
     what = proof.problem or f"the sandbox does not hold: {', '.join(proof.escapes)}"
     remedy = proof.remedy or "report it, and set agent.isolation = 'open' for work that you trust"
     if not project.is_contained:
