@@ -206,6 +206,22 @@ CATALOGUE: Mapping[str, Kind] = MappingProxyType(
             "it takes room",
             mends="makes sure that its commits are held by a ref, then removes it",
         ),
+        "contained_orphan": Kind(
+            "A contained checkout belongs to a run that is closed or unknown.",
+            "it takes room",
+            mends="packs what is in it in a sandbox, keeps it under `refs/whilly/`, then removes it; its branch stays. "
+            "What git may not be given goes to `.whilly/contained/refused`",
+        ),
+        "contained_scratch": Kind(
+            "A clone for checks, or a repository that an agent's work was looked at in, is left of a dead run.",
+            "it takes room; nothing in it is work",
+            mends="removes it",
+        ),
+        "contained_refused": Kind(
+            "A checkout in `.whilly/contained` holds work that git was not given, or belongs to nobody known.",
+            "it may hold work that is nowhere else; its git configuration is an agent's: let no git of yours open it",
+            NOTE,
+        ),
         "leftover_stuck": Kind(
             "Something in `.whilly/gone` could not be removed: files of another user, as containers make them, or "
             "protected ones.",

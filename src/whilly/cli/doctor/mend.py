@@ -50,7 +50,11 @@ async def rest_plan(site: Site, finding: Finding) -> str:
 
 async def close_workspace(site: Site, finding: Finding) -> str:
     """Save what is in a workspace, and remove it."""
-    await site.project.workspace.close(RunId(finding.subject), keep_branch=True)
+    from whilly.adapters.git.workspace import GitWorkspace  # noqa: PLC0415  (asyncio costs time)
+
+    # Whatever tier agents work in now: this one was made in the open one.
+    workspace = GitWorkspace(site.project.git, site.project.layout, site.project.clock)
+    await workspace.close(RunId(finding.subject), keep_branch=True)
     return f"removed the workspace {finding.subject}; refs hold all that was in it, and its branch stays"
 
 
@@ -61,6 +65,24 @@ async def remove_checkout(site: Site, finding: Finding) -> str:
     layout = site.project.layout
     await put_away_checkout(site.project.git, layout, layout.state / "checkouts" / finding.subject)
     return f"removed the checkout {finding.subject}"
+
+
+async def close_contained(site: Site, finding: Finding) -> str:
+    """Save what is in a contained checkout, and remove it."""
+    await site.project.contained_tier.workspace.close(RunId(finding.subject), keep_branch=True)
+    aside = site.project.contained_tier.places.root / "refused" / finding.subject
+    kept = f"what git may not be given is in {aside}" if aside.exists() else "refs hold all that was in it"
+    return f"removed the contained checkout {finding.subject}; {kept}, and its branch stays"
+
+
+async def remove_scratch(site: Site, finding: Finding) -> str:
+    """Remove what checks and quarantine have left."""
+    from whilly.adapters.git.removal import discard  # noqa: PLC0415  (asyncio costs time)
+
+    places = site.project.contained_tier.places
+    folder, _, name = finding.subject.partition("/")
+    discard(places.root / folder / name, places.gone)
+    return f"removed {finding.subject}"
 
 
 async def remove_leftover(site: Site, finding: Finding) -> str:
@@ -95,6 +117,8 @@ MENDS: Mapping[str, Mend] = MappingProxyType(
         "plan_active": rest_plan,
         "workspace_orphan": close_workspace,
         "checkout_orphan": remove_checkout,
+        "contained_orphan": close_contained,
+        "contained_scratch": remove_scratch,
         "leftover_stuck": remove_leftover,
         "worktree_missing": forget_worktree,
         "run_record_stale": remove_record,

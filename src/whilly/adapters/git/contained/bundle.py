@@ -48,6 +48,14 @@ class Quarantine:
         place = self._places.quarantine / name
         await asyncio.to_thread(remove_tree, place)
         pack, tip = await asyncio.to_thread(self._read, bundle, base)
+        try:
+            return place, await self._index(place, pack, base, tip)
+        except BaseException:
+            await self.discard(place)
+            raise
+
+    async def _index(self, place: Path, pack: bytes, base: str, tip: str) -> str:
+        """Give the pack to a new repository; the tree of its tip."""
         await make_bare(self._git, place, base)
         (place / "objects" / "info").mkdir(exist_ok=True)
         alternates = place / "objects" / "info" / "alternates"
@@ -59,8 +67,7 @@ class Quarantine:
             said = answer.err.decode("utf-8", "replace").strip()[:500]
             message = f"what the agent left was refused by git's check of objects: {said}"
             raise BadResponse(message, remedy="see docs/explanation/two-tiers.md")
-        tree = await self._git.run(place, "rev-parse", "--verify", f"{tip}^{{tree}}", env=at(place))
-        return place, tree.text
+        return (await self._git.run(place, "rev-parse", "--verify", f"{tip}^{{tree}}", env=at(place))).text
 
     async def discard(self, place: Path) -> None:
         """Throw a repository away."""
