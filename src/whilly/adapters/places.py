@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from whilly.domain.secret import Secret
     from whilly.ports.clock import Clock
 
-PACKAGES = {Provider.GITHUB: "github", Provider.GITEA: "gitea"}
+PACKAGES = {Provider.GITHUB: "github", Provider.GITEA: "gitea", Provider.GITLAB: "gitlab"}
 """Provider → the package of its adapters, imported when it is chosen."""
 _HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 

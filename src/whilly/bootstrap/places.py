@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from whilly.config.layers import Loaded
     from whilly.ports.clock import Clock
 
-_PROVIDERS = {"github": Provider.GITHUB, "gitea": Provider.GITEA, "forgejo": Provider.GITEA}
+_PROVIDERS = {
+    "github": Provider.GITHUB,
+    "gitea": Provider.GITEA,
+    "forgejo": Provider.GITEA,
+    "gitlab": Provider.GITLAB,
+}
+_PUBLIC = {Provider.GITHUB: GITHUB_COM.url, Provider.GITLAB: "https://gitlab.com"}
+"""Services that a table without an address means."""
 
 
 @final
@@ -96,7 +103,7 @@ class Places:
 
     def _make(self, name: str, table: ForgeTable) -> Place:
         provider = _PROVIDERS[table.speaks(name)]
-        url = table.public_url or table.url or (GITHUB_COM.url if provider is Provider.GITHUB else "")
+        url = table.public_url or table.url or _PUBLIC.get(provider, "")
         if not url:
             message = f"forges.{name} has no address"
             raise ConfigError(message, remedy=f'write url = "https://…" under [forges.{name}]')

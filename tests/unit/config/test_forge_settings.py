@@ -43,6 +43,7 @@ def put_gh(folder: Path, text: str) -> None:
     ("line", "plain", "changed"),
     [
         ('kind = "forgejo"', "/api/v3", "/api/v1"),
+        ('kind = "gitlab"', "/api/v3", "/api/v4"),
         ('url = "https://other.example.org/"', "https://git.example.org", "https://other.example.org"),
         ('public_url = "https://seen.example.org"', "('https://git.example.org',", "('https://seen.example.org',"),
         ('token = "env:OTHER"', "aaaaaaaaaa", "bbbbbbbbbb"),
@@ -55,7 +56,8 @@ def test_each_key_of_a_forges_table_changes_the_line_to_it(load: Load, line: str
     def describe(keys: dict[str, str]) -> str:
         lines = "\n".join(keys.values())
         found = load(f"[forges.work]\n{lines}\n", ONE="a" * 10, OTHER="b" * 10).connect("work")
-        headers = found.http._wire._headers["authorization"]
+        sent = found.http._wire._headers
+        headers = sent.get("authorization") or sent.get("private-token")
         return f"{(found.place.url,)} {found.http.url} {headers} {found.http._allowance._reserve}"
 
     assert plain in describe(keys)
@@ -145,7 +147,8 @@ def test_an_address_that_is_none_is_refused_without_its_password(load: Load, url
     assert "secret" not in str(caught.value)
 
 
-def test_a_forge_without_an_address_says_so(load: Load) -> None:
+def test_a_forge_without_an_address_is_the_public_service_or_says_so(load: Load) -> None:
+    assert load('[forges.gitlab]\nkind = "gitlab"\n').by_name["gitlab"].url == "https://gitlab.com"
     with pytest.raises(ConfigError, match=r"forges.gitea has no address"):
         _ = load('[forges.gitea]\nkind = "gitea"\n').by_name
     with pytest.raises(ConfigError, match="configured are: github"):

@@ -15,10 +15,12 @@ Url = Annotated[str, AfterValidator(checked_url)]
 class ForgeTable(Section):
     """A forge: `[forges.NAME]`. github.com is known without a table."""
 
-    kind: Literal["", "github", "gitea", "forgejo"] = Field(
+    kind: Literal["", "github", "gitea", "forgejo", "gitlab"] = Field(
         default="", description="Whose API it speaks; empty is the table's own name, or `github` for any other name."
     )
-    url: Url = Field(default="", description="Where Whilly reaches it; empty is github.com for `github`.")
+    url: Url = Field(
+        default="", description="Where Whilly reaches it; empty is the public service of `github` and `gitlab`."
+    )
     public_url: Url = Field(default="", description="Where people see it, if that is another address: for links.")
     token: SecretReference = Field(
         default="",

@@ -66,7 +66,9 @@ def missing_scopes(answer: Answer) -> str:
         return permissions.replace(";", " or")
     if found := _GITEA_SCOPES.search(answer.message):
         return found[1].strip()
-    scope = re.search(r'scope="([^"]+)"', answer.headers.get("www-authenticate", ""))
+    # GitLab says it in the body, OAuth in a header.
+    scope = re.search(r'"scope":\s*"([^"]+)"', answer.text[:1000])
+    scope = scope or re.search(r'scope="([^"]+)"', answer.headers.get("www-authenticate", ""))
     return scope[1] if scope else ""
 
 

@@ -7,6 +7,7 @@ import pytest
 from whilly.testing.forges.faults import HTML_502, Fault, Kind
 from whilly.testing.forges.gitea.server import GiteaServer
 from whilly.testing.forges.github.server import GithubServer
+from whilly.testing.forges.gitlab.server import GitlabServer
 from whilly.testing.forges.hub import Hub
 
 if TYPE_CHECKING:
@@ -27,7 +28,9 @@ def github(hub: Hub) -> Iterator[GithubServer]:
         yield server
 
 
-def configure(clinic: Clinic, server: GithubServer | GiteaServer, kind: str = "github", token: str = "") -> None:
+def configure(
+    clinic: Clinic, server: GithubServer | GiteaServer | GitlabServer, kind: str = "github", token: str = ""
+) -> None:
     table = f'[forges.work]\nkind = "{kind}"\nurl = "{server.url}"\ntoken = "env:WORK"\n'
     clinic.write({"whilly.toml": table})
     clinic.monkeypatch.setenv("WORK", token or server.hub.bot_token)
@@ -41,6 +44,9 @@ def test_a_forge_that_is_well_is_a_fact(clinic: Clinic, github: GithubServer, hu
     with GiteaServer(hub) as gitea:
         configure(clinic, gitea, "gitea")
         assert f"gitea 1.22.0 at {gitea.url}, as whilly-bot" in str(clinic.look().report)
+    with GitlabServer(hub) as gitlab:
+        configure(clinic, gitlab, "gitlab")
+        assert f"gitlab 18.5.0 at {gitlab.url}, as whilly-bot" in str(clinic.look().report)
 
 
 def test_a_refused_token_is_a_problem_and_does_not_show(clinic: Clinic, github: GithubServer) -> None:

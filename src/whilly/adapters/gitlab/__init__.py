@@ -1,0 +1,3 @@
+"""GitLab, in the cloud and on one's own servers."""
+
+from __future__ import annotations
