@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -14,7 +14,9 @@ _BOLD = re.compile(r" {0,3}(?:\*\*|__)(?P<title>[^*_\n]{1,80}?)(?::?(?:\*\*|__):
 _NAMED = re.compile(
     r" {0,3}(?:[-*+][ \t]+)?(?:\*\*|__)(?P<name>[^*_:\n]{1,40}?)(?::(?:\*\*|__)|(?:\*\*|__):)[ \t]*(?P<value>\S.*)"
 )
-_ENTRY = re.compile(r"(?P<indent>[ \t]*)(?:[-*+•]|\d{1,3}[.)])[ \t]+(?:\[(?P<box>[ xXхХ])\][ \t]+)?(?P<text>\S.*)")
+_ENTRY = re.compile(
+    r"(?P<indent>[ \t]*)(?:[-*+•]|(?P<number>\d{1,3})[.)])[ \t]+(?:\[(?P<box>[ xXхХ])\][ \t]+)?(?P<text>\S.*)"
+)
 _FENCE = re.compile(r" {0,3}(?P<marks>`{3,}|~{3,})(?P<rest>[^\n]*)")
 _BOLD_LEVEL: Final = 7
 
@@ -25,10 +27,12 @@ class Entry:
 
     Attributes:
         is_done: its box is ticked; None when it has none.
+        number: of an entry of a numbered list.
     """
 
     text: str
     is_done: bool | None = None
+    number: int | None = None
 
 
 @dataclass(slots=True)
@@ -72,12 +76,13 @@ def read_outline(text: str) -> list[Section]:
             current.named.append((found["name"].strip(), found["value"].strip()))
         elif found := _ENTRY.fullmatch(line):
             box = found["box"]
-            current.entries.append(Entry(found["text"].strip(), None if box is None else box != " "))
+            number = int(found["number"]) if found["number"] else None
+            current.entries.append(Entry(found["text"].strip(), None if box is None else box != " ", number))
             can_go_on = True
             continue
         elif can_go_on and line[:1] in {" ", "\t"} and line.strip():
             last = current.entries[-1]
-            current.entries[-1] = Entry(f"{last.text} {line.strip()}", last.is_done)
+            current.entries[-1] = replace(last, text=f"{last.text} {line.strip()}")
             continue
         else:
             current.text.append(line)
