@@ -30,10 +30,14 @@ SLOT_PHASES = (Phase.QUEUED, Phase.RUNNING)
 """Runs in these phases take one of the plan's parallel slots; waiting ones give theirs to others."""
 
 
-def run_id(plan: PlanId, item: ItemId, number: int) -> RunId:
-    """A run's id: fit for paths and refs, and the same for the same run whoever asks."""
+def run_id(plan: PlanId, item: ItemId, number: int, since: datetime) -> RunId:
+    """A run's id: fit for paths and refs, and never that of a run in another ledger.
+
+    Files, processes and refs have names made of it and may outlive their ledger; a later one must not take them for its
+    own. So `since`, when the plan came into this ledger, is a part of it.
+    """
     readable = re.sub(r"[^a-z0-9]+", "-", item.lower()).strip("-")[:40] or "item"
-    digest = hashlib.sha256(f"{plan}\0{item}".encode()).hexdigest()[:8]
+    digest = hashlib.sha256(f"{plan}\0{item}\0{since.isoformat()}".encode()).hexdigest()[:8]
     return RunId(f"{readable}-{digest}-{number}")
 
 
@@ -179,7 +183,7 @@ class PlanUnit:
             # To somebody who begins, it is a word on the way; to somebody who tries again, what to do differently.
             evidence = Evidence(summary=said) if said and number > 1 else None
             notes = () if evidence else tuple(said.splitlines())
-            name = run_id(plan, item, number)
+            name = run_id(plan, item, number, self.tx.plans.since(plan))
             run = Run(name, plan, item, pipeline.name, pipeline.first, evidence=evidence, notes=notes)
             self.tx.runs.add(run)
             self.note("run_created", run=run)

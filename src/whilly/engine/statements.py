@@ -26,6 +26,7 @@ _IS_OPEN = (runs.c.plan == _OF_PLAN) & (runs.c.is_closed == sa.false())
 LOCK_PLAN = (
     sa.update(plans).where(_THE_PLAN).values(version=plans.c.version + 1).returning(plans.c.state, plans.c.version)
 )
+SINCE = sa.select(plans.c.created_at).where(_THE_PLAN)
 STORE_PLAN = _update(plans, _THE_PLAN, "state", "phase")
 SET_ITEM = _update(work_items, _THE_ITEM, "status", "reason")
 BEGIN_ITEM = _update(work_items, _THE_ITEM, "run", "status", "reason")

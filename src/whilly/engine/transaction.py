@@ -87,6 +87,11 @@ class PlanRows:
         fresh = {"id": plan.id, "state": codec.dump(state), "phase": state.phase, "version": 1, "created_at": self.now}
         self.connection.execute(sa.insert(plans).values(**fresh, **values))
 
+    def since(self, plan: PlanId) -> datetime:
+        """When the plan came into this ledger."""
+        since: datetime = self.connection.execute(statements.SINCE, {"of_plan": plan}).scalar_one()
+        return since
+
     def definition(self, plan: PlanId) -> Plan:
         """The plan's items, as imported."""
         text = self.connection.scalar(sa.select(plans.c.definition).where(plans.c.id == plan))
