@@ -130,7 +130,9 @@ class Project:
         """The ledger's database, made and brought up to date if need be."""
         from whilly.engine.database import migrate, open_database  # noqa: PLC0415  (costs 0.2 s)
 
-        self.prepare_state()
+        if not self.has_ledger:
+            # Who only reads must not change what another one looks at: whether git keeps out of this directory.
+            self.prepare_state()
         database = open_database(self.database_url)
         migrate(database)
         return database
