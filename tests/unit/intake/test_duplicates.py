@@ -138,6 +138,8 @@ def test_an_issue_of_a_tracker_is_read() -> None:
         comment("whilly", Permission.WRITE, key="run-1/ask"),
     )
     issue = replace(ISSUE, labels=("bug",), priority="Highest", comments=comments)
+    assert not read_issue(issue).is_trusted
+    assert read_issue(replace(issue, permission=Permission.WRITE)).is_trusted
     spec = normalize_issue(read_issue(issue, released={"eve"}))
     assert [each.author for each in spec.comments] == ["ada", "eve"]
     assert (spec.withheld, spec.priority, spec.url) == (1, Priority.CRITICAL, URL)

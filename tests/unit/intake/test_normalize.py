@@ -66,7 +66,7 @@ def read(body: str = "", title: str = "Totals are wrong", **others: object) -> I
 
 
 def test_every_part_of_the_grammar_is_read() -> None:
-    spec = read(ENGLISH, labels=("bug", "Priority:High", "whilly:ready"))
+    spec = read(ENGLISH, labels=("bug", "Priority:High", "whilly:ready"), is_trusted=True)
     assert spec.key_files == ("src/totals.py", "tests")
     assert spec.dependencies == ("#3", "owner/repo#4")
     assert spec.criteria == (
@@ -85,7 +85,7 @@ def test_every_part_of_the_grammar_is_read() -> None:
 
 
 def test_russian_is_read_as_well() -> None:
-    spec = read(RUSSIAN, title="Профиль не сохраняется")
+    spec = read(RUSSIAN, title="Профиль не сохраняется", is_trusted=True)
     assert (spec.key_files, spec.dependencies) == (("src/profile.py",), ("ABC-7",))
     assert spec.criteria == (Criterion("профиль сохраняется"), Criterion("есть тест", is_done=True))
     assert (spec.test_steps, spec.excluded) == (("make test",), ("новый дизайн",))
@@ -178,6 +178,24 @@ def test_an_answer_may_bring_the_section_that_was_asked_for() -> None:
     assert read("Fix it", comments=(stranger,)).criteria == ()
 
 
+def test_commands_of_strangers_are_not_run() -> None:
+    spec = read("## Test\n- `rm -rf /`\n- look at it closely")
+    assert (spec.test_steps, spec.manual_checks) == ((), ("`rm -rf /` passes", "look at it closely"))
+    answer = Remark("ada", has_write=True, text="## Test\n- make test", created_at=AT)
+    released = Remark("eve", has_write=False, text="## Test\n- make love", created_at=AT, is_released=True)
+    spec = read("## Test\n- make war", comments=(answer, released))
+    assert (spec.test_steps, spec.manual_checks) == (("make test",), ("`make war` passes", "`make love` passes"))
+    assert make_item(spec, ItemId("GH-12")).test_steps == ("make test",)
+
+
+def test_a_comment_among_commands_is_no_command() -> None:
+    assert read("## Test\n```\n# run it\n$ make test\n```", is_trusted=True).test_steps == ("make test",)
+
+
+def test_a_template_that_nobody_filled_in_says_nothing() -> None:
+    assert read("<!-- describe the problem -->").problem is None
+
+
 def test_a_token_in_an_issue_reaches_nobody() -> None:
     token = "ghp_" + "a1B2" * 9
     spec = read(f"Use {token}\n\n## Test\n- `curl -H 'Authorization: Bearer {token}'`", title=f"With {token}")
@@ -234,7 +252,8 @@ def test_the_form_of_the_file_stays() -> None:
 
 def test_a_spec_is_a_task_of_a_plan() -> None:
     item = make_item(
-        read(ENGLISH, labels=("priority:low",), url="https://forge.example/o/r/issues/12"), ItemId("GH-12")
+        read(ENGLISH, labels=("priority:low",), url="https://forge.example/o/r/issues/12", is_trusted=True),
+        ItemId("GH-12"),
     )
     assert item.title == "Totals are wrong"
     assert item.acceptance_criteria == (

@@ -41,7 +41,13 @@ def test_a_clear_issue_is_ready() -> None:
 
 @pytest.mark.parametrize(
     ("title", "body"),
-    [("Fix", ""), ("Bug", "!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!"), ("Не работает", ""), ("修正", "")],
+    [
+        ("Fix", ""),
+        ("Bug", "!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!"),
+        ("Не работает", ""),
+        ("修正", ""),
+        ("Bug", "<!-- a -->\n<!-- b -->"),
+    ],
 )
 def test_hardly_any_text_is_too_short(title: str, body: str) -> None:
     assert "too_short" in rules(judged(title, body))

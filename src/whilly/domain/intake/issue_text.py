@@ -44,6 +44,7 @@ class IssueText:
         kind: the tracker's own type of it (`Bug`, `Story`); empty where it has none.
         priority: in the tracker's own word; empty where it has none.
         comments: the oldest first.
+        is_trusted: its author may change the repository; only then are the commands in it run.
     """
 
     key: str
@@ -54,6 +55,7 @@ class IssueText:
     url: str = ""
     kind: str = ""
     priority: str = ""
+    is_trusted: bool = False
 
 
 def read_issue(issue: Issue, released: Collection[str] = ()) -> IssueText:
@@ -82,4 +84,5 @@ def read_issue(issue: Issue, released: Collection[str] = ()) -> IssueText:
         comments=tuple(remarks),
         url=issue.url,
         priority=issue.priority,
+        is_trusted=issue.permission.can_write,
     )

@@ -15,7 +15,7 @@ from whilly.domain.intake.spec import Criterion, IssueSpec, Shown
 from whilly.domain.intake.task_type import classify
 from whilly.domain.intake.words import Part, find_part, says_nothing
 from whilly.domain.redaction import Redactor
-from whilly.domain.text.clean import clean, clean_foreign
+from whilly.domain.text.clean import HIDDEN, clean, clean_foreign
 from whilly.domain.text.prose import is_prose
 from whilly.domain.work_item import Priority
 
@@ -44,7 +44,7 @@ _REDACTOR: Final = Redactor(())
 _PRIORITY = re.compile(r"priority\s*[:/-]\s*(?P<level>\w+)", re.IGNORECASE)
 _DEPENDENCY = re.compile(r"(?:[\w.-]{1,100}(?:/[\w.-]{1,100}){1,8})?#\d+|[A-Z][A-Z0-9_]*-\d+|https?://[^\s,;)]+")
 _REPORTING: Final = frozenset({Part.REPRODUCE, Part.EXPECTED, Part.ACTUAL})
-_PROMPT = re.compile(r"^(?:\$|>|#)\s+(?=\S)")
+_PROMPT = re.compile(r"^\$\s+(?=\S)")
 
 
 def normalize_issue(issue: IssueText) -> IssueSpec:
@@ -56,15 +56,18 @@ def normalize_issue(issue: IssueText) -> IssueSpec:
     comments = tuple(Shown(each.author, _mask(clean_foreign(each.text, *_COMMENT_LIMITS).text)) for each in heard)
     sections = read_outline(text)
     parts = _find_parts(sections)
-    for comment in comments:
+    tests = [_read_tests(parts.get(Part.TEST, []), are_trusted=issue.is_trusted)]
+    for remark, comment in zip(heard, comments, strict=True):
         # An answer may bring the section that was asked for.
-        for part, added in _find_parts(read_outline(comment.text)).items():
+        answered = _find_parts(read_outline(comment.text))
+        tests.append(_read_tests(answered.get(Part.TEST, []), are_trusted=remark.has_write))
+        for part, added in answered.items():
             parts.setdefault(part, []).extend(added)
     claims, refused = _read_files(parts.get(Part.FILES, []))
-    commands, manual = _read_tests(parts.get(Part.TEST, []))
     labels = tuple(clean(label) for label in issue.labels)
     kind = classify(title, text, labels, clean(issue.kind), is_report=bool(_REPORTING & parts.keys()))
     rest = [section for part, section in _assign(sections) if part is None]
+    problem = _render(rest)
     boxes = [entry for section in rest for entry in section.entries if entry.is_done is not None]
     masked = ["what looks like a secret was masked; whoever wrote it should replace it"] if text != body.text else []
     return IssueSpec(
@@ -75,14 +78,14 @@ def normalize_issue(issue: IssueText) -> IssueSpec:
         task_type=kind.task_type,
         confidence=kind.confidence,
         evidence=kind.evidence,
-        problem=_render(rest) or None,
+        problem=problem if problem.replace(HIDDEN, "").strip() else None,
         reproduction=_text_of(parts, Part.REPRODUCE),
         expected=_text_of(parts, Part.EXPECTED),
         actual=_text_of(parts, Part.ACTUAL),
         criteria=_read_criteria(parts.get(Part.ACCEPTANCE, [])),
         checklist=_as_criteria(boxes),
-        test_steps=commands,
-        manual_checks=manual,
+        test_steps=_distinct(command for commands, _ in tests for command in commands),
+        manual_checks=_distinct(check for _, manual in tests for check in manual),
         key_files=claims,
         dependencies=_read_dependencies(parts.get(Part.DEPENDS, [])),
         priority=_read_priority(labels, clean(issue.priority)),
@@ -161,8 +164,8 @@ def _as_criteria(entries: Iterable[Entry]) -> tuple[Criterion, ...]:
     return tuple(Criterion(each.text[:MAX_ENTRY], bool(each.is_done)) for each in kept)[:MAX_ENTRIES]
 
 
-def _read_tests(sections: list[Section]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Commands, and what no shell can do."""
+def _read_tests(sections: list[Section], *, are_trusted: bool) -> tuple[list[str], list[str]]:
+    """Commands that are run, and what is only looked at: what no shell can do, and what strangers want to be run."""
     code = [_PROMPT.sub("", line.strip()) for section in sections for line in section.code]
     commands = [line for line in code if line and not line.startswith("#")]
     manual: list[str] = []
@@ -170,7 +173,13 @@ def _read_tests(sections: list[Section]) -> tuple[tuple[str, ...], tuple[str, ..
         bare = line.strip("`").strip()
         is_code = line.startswith("`") and line.endswith("`") and "`" not in bare
         (commands if is_code or not is_prose(bare) else manual).append(bare if is_code else line)
-    return tuple(dict.fromkeys(commands))[:MAX_ENTRIES], tuple(manual)
+    if not are_trusted:
+        return [], [*(f"`{command}` passes" for command in commands), *manual]
+    return commands, manual
+
+
+def _distinct(lines: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(lines))[:MAX_ENTRIES]
 
 
 def _read_files(sections: list[Section]) -> tuple[tuple[str, ...], tuple[str, ...]]:

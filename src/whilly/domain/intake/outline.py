@@ -14,9 +14,7 @@ _BOLD = re.compile(r" {0,3}(?:\*\*|__)(?P<title>[^*_\n]{1,80}?)(?::?(?:\*\*|__):
 _NAMED = re.compile(
     r" {0,3}(?:[-*+][ \t]+)?(?:\*\*|__)(?P<name>[^*_:\n]{1,40}?)(?::(?:\*\*|__)|(?:\*\*|__):)[ \t]*(?P<value>\S.*)"
 )
-_ENTRY = re.compile(
-    r"(?P<indent>[ \t]*)(?:[-*+•]|(?P<number>\d{1,3})[.)])[ \t]+(?:\[(?P<box>[ xXхХ])\][ \t]+)?(?P<text>\S.*)"
-)
+_ENTRY = re.compile(r"[ \t]*(?:[-*+•]|(?P<number>\d{1,3})[.)])[ \t]+(?:\[(?P<box>[ xXхХ])\][ \t]+)?(?P<text>\S.*)")
 _FENCE = re.compile(r" {0,3}(?P<marks>`{3,}|~{3,})(?P<rest>[^\n]*)")
 _BOLD_LEVEL: Final = 7
 

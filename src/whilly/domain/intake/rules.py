@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from whilly.domain.claims import covers, outside, overlaps
 from whilly.domain.intake.contradictions import find_contradictions
 from whilly.domain.intake.task_type import TaskType
+from whilly.domain.text.clean import HIDDEN
 
 if TYPE_CHECKING:
     from whilly.domain.intake.spec import IssueSpec
@@ -230,7 +231,7 @@ def _assumed(rule: str, text: str) -> Finding:
 
 
 def _everything(spec: IssueSpec) -> str:
-    return "\n".join([spec.text, *(each.text for each in spec.comments)])
+    return "\n".join([spec.text, *(each.text for each in spec.comments)]).replace(HIDDEN, "")
 
 
 def _is_checkable(spec: IssueSpec) -> bool:

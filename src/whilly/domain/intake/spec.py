@@ -45,8 +45,8 @@ class IssueSpec:
         problem: the text that belongs to no other field.
         criteria: from the section on acceptance.
         checklist: boxes that stand elsewhere; they may be criteria, or steps, or a wish list.
-        test_steps: commands.
-        manual_checks: what the section on tests says in words; nobody can run it.
+        test_steps: commands of people who may change the repository; they are run.
+        manual_checks: what the section on tests says in words, and commands of other people; they are not run.
         key_files: normalised claims.
         dependencies: as they are written: `#3`, `owner/repo#4`, `ABC-5`.
         strategy: the one that the issue asks for, as it is written.

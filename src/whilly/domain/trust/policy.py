@@ -109,6 +109,11 @@ VERDICTS = (
 """Names of files that would pass for the word of a reviewer, of a tester or of whoever deploys; in any folder."""
 
 
+def is_test(path: str) -> bool:
+    """Whether a path looks like a test, in the languages that are common."""
+    return _TEST.search(path) is not None
+
+
 def judge_change(
     alterations: Sequence[Alteration], accepted: Sequence[str] = (), verdicts: Sequence[str] = VERDICTS
 ) -> tuple[Objection, ...]:
@@ -164,7 +169,7 @@ def _review(each: Alteration) -> Iterator[Objection]:
     for rule, why, patterns in _REVIEWED:
         if any(fnmatchcase(each.path, pattern) for pattern in patterns):
             yield Objection(each.path, rule, Consequence.REVIEW, why)
-    if each.mode == _GONE and _TEST.search(each.path):
+    if each.mode == _GONE and is_test(each.path):
         yield Objection(each.path, "test_deleted", Consequence.REVIEW, "what it tested is tested no more")
     if each.mode == _EXECUTABLE and each.old_mode != _EXECUTABLE:
         yield Objection(each.path, "executable", Consequence.REVIEW, "it can be run by its name")
