@@ -242,3 +242,32 @@ def test_a_person_works_in_a_fresh_checkout_and_is_judged_as_agents_are(held: Wo
     assert ended.code == 1, ended.out + ended.err
     assert held.integrated() == []
     assert ".github/ci.yml (ci: it decides what the forge runs)" in held.run("why", "A").out
+
+
+WHERE = '$ [ "$HOME" = /home/agent ] && echo held > %s.txt || echo open > %s.txt'
+
+
+def test_each_task_works_in_the_tier_that_it_or_its_agent_asks_for(held: Workshop) -> None:
+    settings = (held.repository.root / "whilly.toml").read_text(encoding="utf-8")
+    table = settings[settings.index("[agents.held]") :].replace("agents.held", "agents.strict")
+    loose = settings.replace('isolation = "contained"\n', "") + f'{table}isolation = "contained"\n'
+    (held.repository.root / "whilly.toml").write_text(loose, encoding="utf-8")
+    held.plan(
+        {"id": "A", "description": WHERE % ("A", "A")},
+        {"id": "B", "description": WHERE % ("B", "B"), "isolation": "contained", "test_steps": ["grep -q held B.txt"]},
+        {"id": "C", "description": WHERE % ("C", "C"), "agent": "strict"},
+        {"id": "D", "description": "$ mkdir .github && touch .github/ci.yml", "isolation": "contained"},
+        {"id": "E", "description": "$ mkdir -p .gitea && touch .gitea/ci.yml"},
+    )
+    ended = held.run("run")
+    assert ended.statuses == {**dict.fromkeys("ABCE", "done"), "D": "human_loop"}, ended.out + ended.err
+    found = [held.repository.git("show", f"whilly/shop:{name}.txt") for name in "ABC"]
+    assert found == ["open", "held", "held"]
+    assert held.run("why", "D").out.count("whilly accept D") > 0
+
+
+def test_a_tier_that_does_not_exist_is_an_error_of_the_plan(held: Workshop) -> None:
+    held.plan({"id": "A", "description": "$ true", "isolation": "contaned"})
+    ended = held.run("run")
+    assert ended.code == 4
+    assert "did you mean `contained`?" in ended.err

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whilly.adapters.system.clock import SystemClock
 from whilly.bootstrap.rules import rules
-from whilly.config.environment import PASSED_VARIABLES, find_root, pick
+from whilly.config.environment import find_root
 from whilly.config.layers import Loaded, load_settings
 from whilly.config.pipelines import load_pipelines
+from whilly.domain.confinement import Tier, hold
 from whilly.domain.errors import ConfigError
 from whilly.ports.checkpoint import Checkpoint
 
@@ -32,10 +32,12 @@ if TYPE_CHECKING:
     from whilly.application.attempt_context import Ports
     from whilly.application.live import Live
     from whilly.bootstrap.places import Places
+    from whilly.bootstrap.tiers import Hold
     from whilly.config.settings import Settings
     from whilly.domain.flow.pipeline import Pipeline
     from whilly.domain.ids import PlanId
     from whilly.domain.redaction import Redactor
+    from whilly.domain.work_item import WorkItem
     from whilly.engine.driving.driver import Staff
     from whilly.engine.engine import Engine
     from whilly.engine.ledger import Ledger
@@ -197,19 +199,34 @@ class Project:
 
         return GitRepository(self.git, self.layout, self.clock)
 
-    @cached_property
+    @property
     def workspace(self) -> Workspace:
-        """The workspaces of runs."""
-        if self.is_contained:
+        """The workspaces of runs of the settings' own tier."""
+        return self.workspace_in(self.tier)
+
+    def workspace_in(self, tier: Tier) -> Workspace:
+        """The workspaces of one tier's runs."""
+        if tier is Tier.CONTAINED:
             return self.contained_tier.workspace
         from whilly.adapters.git.workspace import GitWorkspace  # noqa: PLC0415  (as above)
 
         return GitWorkspace(self.git, self.layout, self.clock)
 
     @property
-    def is_contained(self) -> bool:
-        """Whether agents work in a sandbox."""
-        return self.settings.agent.isolation == "contained"
+    def tier(self) -> Tier:
+        """The tier of all work that asks for no stricter one."""
+        return Tier(self.settings.agent.isolation)
+
+    @cached_property
+    def agent_tiers(self) -> Mapping[str, Tier]:
+        """The tier that each agent works in at least."""
+        agents = self.settings.agents
+        return {name: hold(self.tier, Tier(table.isolation or Tier.OPEN)) for name, table in agents.items()}
+
+    def tier_of(self, item: WorkItem) -> Tier:
+        """The tier of an item's run: the strictest of what the settings, its author and its agents ask for."""
+        able = (item.agent,) if item.agent else (self.default_agent, *self.settings.agent.substitutes)
+        return hold(self.tier, item.isolation, *(self.agent_tiers.get(name, self.tier) for name in able))
 
     @cached_property
     def sandbox(self) -> Sandbox:
@@ -266,20 +283,17 @@ class Project:
 
         return sorted({*(kind for kind in KINDS if kind not in NAMELESS), *self.settings.agents})
 
-    def make_agent(self, name: str) -> Agent:
-        """The agent of this name.
+    def make_agent(self, name: str, tier: Tier | None = None) -> Agent:
+        """The agent of this name, as it works in one tier: in the one that it is in at least, unless that is said.
 
         Raises:
             ConfigError: its settings do not describe one.
         """
-        from whilly.adapters.agents import make_agent  # noqa: PLC0415  (asyncio costs time)
-        from whilly.adapters.redacting.agent import RedactedAgent  # noqa: PLC0415  (as above)
+        from whilly.bootstrap.tiers import make_tiered_agent  # noqa: PLC0415  (asyncio costs time)
 
-        table = self.settings.agents.get(name)
-        changes = table.changes() if table else {}
-        prices = {model: price.rates() for model, price in self.settings.prices.items()}
-        agent = make_agent(name, changes, self.loaded.environment, self.settings.agent.env_pass, prices)
-        return RedactedAgent(self._contain(name, agent) if self.is_contained else agent, self.redactor)
+        held = self._hold(tier or self.agent_tiers.get(name, self.tier))
+        model = self.settings.agent.model if name == self.default_agent else ""
+        return make_tiered_agent(name, self.loaded, self.redactor, held, model)
 
     @cached_property
     def redactor(self) -> Redactor:
@@ -288,61 +302,34 @@ class Project:
 
         return Redactor(find_secrets(self.loaded.environment))
 
-    def _contain(self, name: str, agent: Agent) -> Agent:
-        from whilly.adapters.agents import make_agent  # noqa: PLC0415  (asyncio costs time)
-        from whilly.adapters.command.pricing import merge_prices  # noqa: PLC0415  (as above)
-        from whilly.adapters.contained_agents import SAFE_VARIABLES, contain_agent  # noqa: PLC0415  (as above)
-        from whilly.adapters.gateway.door import Means  # noqa: PLC0415  (as above)
-        from whilly.domain.confinement import Confinement  # noqa: PLC0415  (as above)
+    def ports(self, tier: Tier | None = None) -> Ports:
+        """The outside world, as the work of one tier sees it; without one, that of the settings' own."""
+        from whilly.application.attempt_context import Ports  # noqa: PLC0415  (asyncio costs time)
+        from whilly.bootstrap.tiers import make_checks  # noqa: PLC0415  (as above)
 
-        table, passed = self.settings.agents.get(name), self.settings.agent.env_pass
-        changes, own = (table.changes(), table.env_pass) if table else ({}, ())
-        prices = {model: price.rates() for model, price in self.settings.prices.items()}
-        seen = pick(self.loaded.environment, (*SAFE_VARIABLES, *own, *passed))
-        model = self.settings.agent.model if name == self.default_agent else ""
-        return contain_agent(
-            agent,
-            lambda more: make_agent(name, changes, {**seen, **more}, passed, prices, is_root=False),
-            Means(self.loaded.environment, merge_prices(prices), model),
-            self.sandbox,
-            Confinement("", readable=(str(self.contained_tier.places.objects),), hosts=self.settings.contained.hosts),
-        )
-
-    @cached_property
-    def agents(self) -> Mapping[str, Agent]:
-        """All agents, by name."""
-        return {name: self.make_agent(name) for name in self.agent_names}
-
-    def ports(self) -> Ports:
-        """The outside world, as this repository sees it."""
-        from whilly.adapters.redacting.checks import RedactedChecks  # noqa: PLC0415  (as above)
-        from whilly.adapters.shell.checks import ShellChecks  # noqa: PLC0415  (asyncio costs time)
-        from whilly.application.attempt_context import Ports  # noqa: PLC0415  (as above)
-
-        profile = self.settings.profile
-        tier = self.contained_tier if self.is_contained else None
+        tier = tier or self.tier
+        is_held = tier is Tier.CONTAINED
         return Ports(
-            repository=tier.repository if tier else self.repository,
-            workspace=self.workspace,
+            repository=self.contained_tier.repository if is_held else self.repository,
+            workspace=self.workspace_in(tier),
             sessions=self.sessions,
             handoffs=self.handoffs,
-            checks=RedactedChecks(
-                ShellChecks(
-                    env=pick(self.loaded.environment, (*PASSED_VARIABLES, *profile.env_pass)) | {"CI": "true"},
-                    state=str(self.state),
-                    time_limit=timedelta(seconds=profile.check_timeout_s or 10**8),
-                    grace=timedelta(seconds=self.settings.agent.grace_s),
-                    sandbox=self.sandbox if tier else None,
-                    readable=(str(tier.places.objects),) if tier else (),
-                ),
-                self.redactor,
-            ),
-            agents=self.agents,
+            checks=make_checks(self.loaded, self.state, self.redactor, self._hold(tier)),
+            agents={name: self.make_agent(name, tier) for name in self.agent_names},
             clock=self.clock,
             machine=self.machine,
             checkpoint=self.checkpoint,
-            policy=self.policy if tier else None,
+            policy=self.policy if is_held else None,
         )
+
+    def _hold(self, tier: Tier) -> Hold | None:
+        from whilly.bootstrap.tiers import Hold  # noqa: PLC0415  (asyncio costs time)
+
+        return Hold(self.sandbox, str(self.contained_tier.places.objects)) if tier is Tier.CONTAINED else None
+
+    @cached_property
+    def _held_ports(self) -> Ports:
+        return self.ports(Tier.CONTAINED)
 
     def engine(self) -> tuple[Engine, Ledger]:
         """The engine and the ledger that it writes; importing durable execution costs over half a second."""
@@ -353,7 +340,8 @@ class Project:
 
         dispatch = Dispatch(self.database, self.database_url)
         ledger = Ledger(self.database, self.clock, self.pipelines, dispatch.enqueue, self.checkpoint)
-        driver = Driver(ledger, self.reading, self.ports(), rules(self.settings), self._staff())
+        held = None if self.tier is Tier.CONTAINED else lambda: self._held_ports
+        driver = Driver(ledger, self.reading, self.ports(), rules(self.settings), self._staff(), held)
         return Engine(ledger, self.reading, driver, dispatch, self.clock), ledger
 
     def _staff(self) -> Staff:
@@ -371,6 +359,7 @@ class Project:
             default_model=self.settings.agent.model,
             reservation=self.settings.agent.reservation_usd,
             branch_prefix=self.settings.repository.branch_prefix,
+            tier_of=self.tier_of,
             render=make_renderer(self.state / "prompts"),
             attempts_root=self.attempts_root,
         )

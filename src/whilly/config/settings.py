@@ -247,13 +247,21 @@ class AgentTable(Section):
     install: str = Field(default="", description="The command that installs it, for messages.")
     login: str = Field(default="", description="The command that mends a missing login, for messages.")
 
+    isolation: Literal["", "open", "contained"] = Field(
+        default="",
+        description=(
+            "The tier that it works in at least; with `contained`, every task that it may get is contained. Empty is "
+            "`agent.isolation`."
+        ),
+    )
+
     def driver(self, name: str) -> str:
         """What drives the agent that this table describes under `name`: one of the kinds."""
         return self.kind or (name if name in get_args(AgentTable.model_fields["kind"].annotation) else "command")
 
     def changes(self) -> dict[str, object]:
-        """What is set, and nothing else."""
-        return self.model_dump(exclude_unset=True)
+        """What is set of the agent's description, and nothing else."""
+        return self.model_dump(exclude_unset=True, exclude={"isolation"})
 
 
 class PriceTable(Section):

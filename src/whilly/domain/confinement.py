@@ -20,6 +20,11 @@ class Tier(StrEnum):
     """It sees its own checkout and the system's programs, no secret, no other process and no network but ours."""
 
 
+def hold(*tiers: Tier) -> Tier:
+    """The strictest of these."""
+    return Tier.CONTAINED if Tier.CONTAINED in tiers else Tier.OPEN
+
+
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
     """A model's service, reached through a gateway that alone knows the key.

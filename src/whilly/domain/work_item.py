@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from whilly.domain.confinement import Tier
 from whilly.domain.ids import ItemId
 
 
@@ -41,6 +42,7 @@ class WorkItem:
     Attributes:
         key_files: repository-relative POSIX paths, directories (with or without a trailing `/`) or globs that the
             item is about to change; normalised. Empty means that it claims nothing.
+        isolation: the tier that it asks for at least.
         test_steps: shell commands that prove the item; run by Whilly, not by the agent.
     """
 
@@ -56,6 +58,7 @@ class WorkItem:
     prd_requirement: str = ""
     agent: str = ""
     model: str = ""
+    isolation: Tier = Tier.OPEN
 
     @property
     def title(self) -> str:

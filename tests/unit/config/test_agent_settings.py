@@ -70,6 +70,9 @@ FOR_ROOT = {"env_set_as_root"}
 FOR_CONTAINED = {"gateway", "gateways", "gateway_args", "gateway_files"}
 """Covered where the agent is contained: tests/unit/adapters/test_contained_agent.py."""
 
+FOR_TIERS = {"isolation"}
+"""What is said about an agent's work, not to the agent: tests/unit/project/test_tiers.py."""
+
 
 @pytest.mark.parametrize("key", CHANGES)
 async def test_each_key_of_an_agents_table_changes_the_agent(tmp_path: Path, key: str) -> None:
@@ -82,5 +85,5 @@ async def test_the_same_table_gives_the_same_agent(tmp_path: Path) -> None:
 
 
 def test_the_settings_and_the_descriptions_of_agents_have_the_same_keys() -> None:
-    assert {*AgentTable.model_fields} - {"kind"} == {*AgentDescriptor.model_fields} - {"name"}
-    assert {*AgentTable.model_fields} == {*CHANGES} | FOR_ROOT | FOR_CONTAINED
+    assert {*AgentTable.model_fields} - {"kind"} - FOR_TIERS == {*AgentDescriptor.model_fields} - {"name"}
+    assert {*AgentTable.model_fields} == {*CHANGES} | FOR_ROOT | FOR_CONTAINED | FOR_TIERS

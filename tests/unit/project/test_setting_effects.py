@@ -17,8 +17,10 @@ from whilly.bootstrap import Project, pass_by, rules
 from whilly.cli.work.preflight import require_repository
 from whilly.config.layers import Sources, combine
 from whilly.domain.change import CheckCommand
-from whilly.domain.ids import AttemptId
+from whilly.domain.confinement import Tier
+from whilly.domain.ids import AttemptId, ItemId
 from whilly.domain.machine import Thresholds
+from whilly.domain.work_item import WorkItem
 from whilly.testing.scratch import ScratchRepository
 from whilly.tui.choose import Style, fitting_style
 
@@ -51,7 +53,7 @@ def check(project: Project, command: str) -> tuple[bool, str]:
 
 
 def passed_to(project: Project, agent: str) -> str:
-    return str(vars(vars(project.agents[agent])["_agent"])["_env"].values())
+    return str(vars(vars(project.make_agent(agent))["_agent"])["_env"].values())
 
 
 def target(project: Project) -> tuple[str, str]:
@@ -88,7 +90,7 @@ def policy(project: Project) -> GitPolicy:
 
 
 def hosts(project: Project) -> tuple[str, ...]:
-    contained = project._contain("demo", project.agents["demo"])
+    contained = vars(project.make_agent("demo", Tier.CONTAINED))["_agent"]
     assert isinstance(contained, ContainedAgent)
     return contained._reach.hosts
 
@@ -113,6 +115,12 @@ EFFECTS: list[tuple[str, object, Callable[[Project], Any], Any]] = [
     ("agent.max_turns", 9, lambda p: limits(p).max_turns, 9),
     ("agent.env_pass", ["SECRET_WORD"], lambda p: "opensesame" in passed_to(p, "claude"), True),
     ("agent.isolation", "contained", lambda p: type(p.workspace).__name__, "ContainedWorkspace"),
+    (
+        "agents.claude.isolation",
+        "contained",
+        lambda p: p.tier_of(WorkItem(ItemId("A"), "a", agent="claude")),
+        Tier.CONTAINED,
+    ),
     ("contained.user", "61234", lambda p: held(p)._user, "61234"),
     ("contained.read", ["/opt/tools"], lambda p: held(p)._readable, ("/opt/tools",)),
     ("contained.verdict_names", ["review.md"], lambda p: policy(p)._verdicts, ("review.md",)),

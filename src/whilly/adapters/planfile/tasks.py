@@ -11,6 +11,7 @@ from whilly.adapters.planfile.fields import Fields, kind
 from whilly.adapters.planfile.findings import shown
 from whilly.adapters.planfile.graph import find_cycles
 from whilly.domain.claims import Refused, normalize
+from whilly.domain.confinement import Tier
 from whilly.domain.ids import ItemId
 from whilly.domain.text.prose import is_prose
 from whilly.domain.work_item import ItemStatus, Priority, WorkItem
@@ -40,6 +41,7 @@ KNOWN_KEYS: Final = frozenset(
         "jira_url",
         "agent",
         "model",
+        "isolation",
     }
 )
 MAX_ID_LENGTH: Final = 200
@@ -116,6 +118,7 @@ def _read_task(start: int, members: dict[str, Member], owner: str, tasks: Tasks,
         prd_requirement=fields.text("prd_requirement"),
         agent=fields.text("agent"),
         model=fields.text("model"),
+        isolation=fields.choice("isolation", Tier, Tier.OPEN),
     )
     status = fields.choice("status", ItemStatus, ItemStatus.PENDING)
     node = fields.find("description")

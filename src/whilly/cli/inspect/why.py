@@ -70,7 +70,8 @@ def _make_case(project: Project, plan: PlanRow, task: str) -> Case:
 
 
 def _find_branch(project: Project, row: ItemRow) -> str:
-    return asyncio.run(project.workspace.find_branch(row.run.id)) or "" if row.run else ""
+    workspace = project.workspace_in(project.tier_of(row.item))
+    return asyncio.run(workspace.find_branch(row.run.id)) or "" if row.run else ""
 
 
 def _render(explanation: Explanation, now: datetime) -> Iterator[str]:

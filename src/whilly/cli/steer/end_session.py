@@ -54,7 +54,8 @@ async def _save(project: Project, run: Run) -> CommitId | None:
     if run.base is None:
         return None
     try:
-        return (await project.workspace.save(run.id, attempt_id(run.id, run.attempt), run.base)).commit
+        workspace = project.workspace_in(project.tier_of(project.reading.position(run.id).item))
+        return (await workspace.save(run.id, attempt_id(run.id, run.attempt), run.base)).commit
     except NotFound:
         # It was ended before it had a workspace.
         return None

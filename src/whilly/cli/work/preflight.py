@@ -11,6 +11,8 @@ from whilly.domain.confinement import Tier
 from whilly.domain.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from whilly.bootstrap import Project
     from whilly.domain.plan import Plan
 
@@ -26,13 +28,13 @@ async def require_repository(project: Project) -> str:
     return project.settings.repository.base_branch or await detect_base(project.git, project.root)
 
 
-async def require_tier(project: Project) -> None:
-    """See that agents are held as the settings say, by attacking the sandbox.
+async def require_tier(project: Project, plans: Sequence[Plan]) -> None:
+    """See that agents are held as the settings and the plans say, by attacking the sandbox.
 
     Raises:
         ConfigError: it does not hold here.
     """
-    if not project.is_contained:
+    if not any(project.tier_of(item) is Tier.CONTAINED for plan in plans for item in plan.items):
         return
     proof = await project.sandbox.prove()
     if proof.tier is Tier.CONTAINED:
@@ -49,21 +51,21 @@ async def require_agents(project: Project, plan: Plan) -> None:
         ConfigError: one is not, with the command that mends it.
     """
     usual = {project.default_agent, *project.settings.agent.substitutes}
-    for name in sorted({name for item in plan.items for name in ({item.agent} if item.agent else usual)}):
-        agent = project.agents.get(name)
-        if agent is None:
-            near = difflib.get_close_matches(name, project.agents, n=1)
+    wanted = {(name, project.tier_of(each)) for each in plan.items for name in ({each.agent} if each.agent else usual)}
+    for name, tier in sorted(wanted):
+        if name not in project.agent_names:
+            near = difflib.get_close_matches(name, project.agent_names, n=1)
             message = f"there is no agent {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
-            known = ", ".join(project.agents)
+            known = ", ".join(project.agent_names)
             raise ConfigError(
                 message, remedy=f"use one of {known}, or describe it under [agents.{name}] in whilly.toml"
             )
-        health = await agent.probe()
+        health = await project.make_agent(name, tier).probe()
         if not health.program:
             message = f"agent {name}: {health.problem}"
             demo = "" if name == "demo" else "; to see Whilly at work without an agent: whilly run --agent demo"
             raise ConfigError(message, remedy=f"{health.remedy or 'install it'}{demo}")
-        if project.is_contained and health.is_logged_in is False:
+        if tier is Tier.CONTAINED and health.is_logged_in is False:
             message = f"agent {name}: {health.problem}"
             raise ConfigError(message, remedy=health.remedy)
 

@@ -113,7 +113,7 @@ def _work(project: Project, plans: list[Plan]) -> ExitCode:
     from whilly.cli.work.preflight import prepare_branches, require_agents, require_repository, require_tier  # noqa: PLC0415  (as above)
 
     base = asyncio.run(require_repository(project))
-    asyncio.run(require_tier(project))
+    asyncio.run(require_tier(project, plans))
     for plan in plans:
         asyncio.run(require_agents(project, plan))
         _tell_unchecked(project, plan)

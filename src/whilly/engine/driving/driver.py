@@ -16,11 +16,13 @@ from whilly.application.attempt_context import AttemptContext, Ports, Rules
 from whilly.application.close_run import close_run
 from whilly.application.live import Live, LiveAttempt
 from whilly.domain.attempt import AttemptResult, Outcome
+from whilly.domain.confinement import Tier
 from whilly.domain.errors import PortError, Unavailable, WhillyError
 from whilly.domain.flow.brief import Brief, HandedOver
 from whilly.domain.flow.lifecycle import CloseRun, StartAttempt, due
 from whilly.domain.flow.plan_run import Hold
 from whilly.domain.machine import find_shortage
+from whilly.domain.work_item import WorkItem
 from whilly.engine.driving.attempt_line import AttemptLine
 from whilly.engine.driving.control import Control
 from whilly.engine.driving.handing import hand_over
@@ -32,13 +34,16 @@ if TYPE_CHECKING:
 
     from whilly.domain.flow.run import Run
     from whilly.domain.ids import PlanId, RunId
-    from whilly.domain.work_item import WorkItem
     from whilly.engine.reading import Position, Reading
 
 Handler = Callable[[Brief, AttemptContext], Awaitable[AttemptResult | HandedOver]]
 
 HOLD_SECONDS = 0.5
 """How soon a run that may not go on asks again."""
+
+
+def _stay_open(_item: WorkItem) -> Tier:
+    return Tier.OPEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,7 @@ class Staff:
         reservation: USD to set aside for an agent's attempt.
         render: fills a prompt template.
         attempts_root: holds the private directories of attempts.
+        tier_of: the tier that an item's run belongs to.
     """
 
     handlers: Mapping[str, Handler]
@@ -63,6 +69,7 @@ class Staff:
     render: Callable[[str, Mapping[str, object]], str]
     attempts_root: Path
     substitutes: tuple[str, ...] = ()
+    tier_of: Callable[[WorkItem], Tier] = _stay_open
 
     def able(self, item: WorkItem) -> tuple[str, ...]:
         """Agents that may do the item, the one that is meant first; who names an agent wants no other."""
@@ -75,9 +82,22 @@ class Staff:
 
 @final
 class Driver:
-    """Takes runs as far as they go. The same run is never driven twice at a time in one process."""
+    """Takes runs as far as they go. The same run is never driven twice at a time in one process.
 
-    def __init__(self, ledger: Ledger, reading: Reading, ports: Ports, rules: Rules, staff: Staff) -> None:
+    Args:
+        held: the outside world as contained work sees it, where that is not `ports`.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        reading: Reading,
+        ports: Ports,
+        rules: Rules,
+        staff: Staff,
+        held: Callable[[], Ports] | None = None,
+    ) -> None:
+        self._held = held
         self._ledger = ledger
         self._reading = reading
         self._ports = ports
@@ -139,7 +159,7 @@ class Driver:
             case StartAttempt() as step:
                 return await self._start(position, step)
             case CloseRun(keep_branch=keep_branch):
-                await self._close(run, keep_branch=keep_branch)
+                await self._close(position, keep_branch=keep_branch)
                 return None
             case None:
                 return None
@@ -147,9 +167,15 @@ class Driver:
     async def _look(self, run: RunId) -> Position:
         return await patiently(self._reading.position, run)
 
-    async def _close(self, run: Run, *, keep_branch: bool) -> None:
+    def _ports_of(self, item: WorkItem) -> Ports:
+        if self._held is None or self._staff.tier_of(item) is Tier.OPEN:
+            return self._ports
+        return self._held()
+
+    async def _close(self, position: Position, *, keep_branch: bool) -> None:
+        run = position.run
         try:
-            await close_run(run.id, self._ports, keep_branch=keep_branch)
+            await close_run(run.id, self._ports_of(position.item), keep_branch=keep_branch)
         except (PortError, OSError) as error:
             self.left[run.id] = str(error)
             return
@@ -222,7 +248,7 @@ class Driver:
         run, stage = position.run, position.stage
         brief = self._brief(position)
         line = AttemptLine(run, self._ledger, self.control, self.live, is_agent=stage.is_agent)
-        context = AttemptContext(self._ports, self._rules, line, self._staff.render)
+        context = AttemptContext(self._ports_of(position.item), self._rules, line, self._staff.render)
         if run.wait is None:
             started = LiveAttempt(run.item, run.attempt, stage.name, brief.agent, position.started_at, brief.home)
             self.live.started(started)

@@ -23,6 +23,6 @@ async def look_at_sandbox(site: Site) -> Iterable[Said]:
         return [held, Fact("limits", proof.limits)]
     what = proof.problem or f"the sandbox does not hold: {', '.join(proof.escapes)}"
     remedy = proof.remedy or "report it, and set agent.isolation = 'open' for work that you trust"
-    if not project.is_contained:
+    if Tier.CONTAINED not in {project.tier, *project.agent_tiers.values()}:
         return [Fact("tier", f"{proof.tier}: {what} → {remedy}")]
     return [Fact("tier", str(proof.tier)), found("sandbox_unusable", what, remedy=remedy)]
