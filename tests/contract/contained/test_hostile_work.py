@@ -193,6 +193,26 @@ async def test_a_checkout_has_no_remote_and_no_other_branch(world: ContainedWorl
     assert secret not in listed
 
 
+async def test_addresses_that_the_agent_diverts_lead_nothing_elsewhere(world: ContainedWorld, tmp_path: Path) -> None:
+    git = world.scratch.git
+    evil, meant = tmp_path / "evil.git", tmp_path / "meant.git"
+    git("init", "--quiet", "--bare", str(evil))
+    base = world.make_commit({"a": "1\n"})
+    tree = Path(await world.workspace.open(RUN, "whilly/T-1", base))
+    places = (meant, world.scratch.root, world.places.mirror)
+    bent = "".join(f"\tinsteadOf = {start}{place}\n" for place in places for start in ("", "file://"))
+    configure(tree / ".git", f'[url "{evil}"]\n{bent}[remote "origin"]\n\turl = {evil}\n')
+    git("push", "--quiet", str(meant), "HEAD:refs/heads/stolen", cwd=tree)
+    assert git("for-each-ref", "--format=%(refname)", cwd=evil) == "refs/heads/stolen"
+    git("update-ref", "-d", "refs/heads/stolen", cwd=evil)
+    world.write(str(tree), {"a": "2\n"})
+    saved = await live_through(world, base)
+    assert world.files_of(saved.commit)["a"] == "2\n"
+    assert git("for-each-ref", cwd=evil) == ""
+    with pytest.raises(RuntimeError):
+        git("cat-file", "-e", saved.commit, cwd=evil)
+
+
 async def test_objects_of_another_repository_do_not_come_in(world: ContainedWorld, tmp_path: Path) -> None:
     private = tmp_path / "private"
     world.scratch.git("init", "--quiet", str(private))
