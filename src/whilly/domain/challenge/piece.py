@@ -49,11 +49,13 @@ def _read_item(item: WorkItem) -> Piece:
 def read_spec(spec: IssueSpec) -> Piece:
     """An issue; on what it depends lies outside of it."""
     criteria = tuple(each.text for each in spec.criteria if not each.is_done)
+    told = (spec.title, spec.problem, spec.expected, *criteria, *(each.text for each in spec.checklist))
+    expected = 1 if spec.expected else 0
     return Piece(
         id=spec.key,
         title=spec.title,
-        text=spec.text,
+        text="\n".join(part for part in told if part),
         criteria=criteria,
-        checks=len(criteria) + len(spec.checklist) + len(spec.test_steps) + len(spec.manual_checks),
+        checks=len(criteria) + len(spec.checklist) + len(spec.test_steps) + len(spec.manual_checks) + expected,
         key_files=spec.key_files,
     )

@@ -45,7 +45,7 @@ RISKS: Final = (
     _risk(
         "access",
         (
-            r"(?:permission|role)s?|authori[sz]ation|log ?in|access control|admin (?:page"
+            r"(?:permission|role)s?|authori[sz]ation|access control|admin (?:page"
             r"|panel|api)|прав\w* доступа|авторизац\w+"
         ),
         r"test\w*|refus\w+|denied|403|401|unauthori[sz]ed|without permission|тест\w*|запрещ\w+|отказ\w*",
@@ -70,7 +70,7 @@ RISKS: Final = (
     ),
     _risk(
         "concurrency",
-        r"concurren\w+|parallel\w*|threads?|workers?|background jobs?|параллельн\w*|потоки|многопоточн\w*",
+        r"concurren\w+|parallel\w*|threads?|multi-?process\w*|background jobs?|параллельн\w*|потоки|многопоточн\w*",
         r"locks?|races?|atomic\w*|transaction\w*|idempoten\w+|order|блокировк\w*|гонк\w*|атомарн\w*",
         "What happens when two of them do it at the same time?",
     ),

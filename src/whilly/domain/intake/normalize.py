@@ -54,12 +54,12 @@ def normalize_issue(issue: IssueText) -> IssueSpec:
     text = _mask(body.text)
     heard = [each for each in issue.comments if each.is_shown]
     comments = tuple(Shown(each.author, _mask(clean_foreign(each.text, *_COMMENT_LIMITS).text)) for each in heard)
-    sections = read_outline(text)
+    sections = read_outline(text, find_part)
     parts = _find_parts(sections)
     tests = [_read_tests(parts.get(Part.TEST, []), are_trusted=issue.is_trusted)]
     for remark, comment in zip(heard, comments, strict=True):
         # An answer may bring the section that was asked for.
-        answered = _find_parts(read_outline(comment.text))
+        answered = _find_parts(read_outline(comment.text, find_part))
         tests.append(_read_tests(answered.get(Part.TEST, []), are_trusted=remark.has_write))
         for part, added in answered.items():
             parts.setdefault(part, []).extend(added)

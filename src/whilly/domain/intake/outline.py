@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 _HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})[ \t]+(?P<title>\S.*)")
 _BOLD = re.compile(r" {0,3}(?:\*\*|__)(?P<title>[^*_\n]{1,80}?)(?::?(?:\*\*|__):?)[ \t]*")
 _NAMED = re.compile(
     r" {0,3}(?:[-*+][ \t]+)?(?:\*\*|__)(?P<name>[^*_:\n]{1,40}?)(?::(?:\*\*|__)|(?:\*\*|__):)[ \t]*(?P<value>\S.*)"
 )
+_PLAIN = re.compile(r" {0,3}(?P<name>[^\W\d_][^:\n`*]{1,40}):[ \t]*(?P<value>.*)")
 _ENTRY = re.compile(r"[ \t]*(?:[-*+•]|(?P<number>\d{1,3})[.)])[ \t]+(?:\[(?P<box>[ xXхХ])\][ \t]+)?(?P<text>\S.*)")
 _FENCE = re.compile(r" {0,3}(?P<marks>`{3,}|~{3,})(?P<rest>[^\n]*)")
 _BOLD_LEVEL: Final = 7
@@ -57,8 +58,14 @@ class Section:
         return "\n".join(self.text).strip()
 
 
-def read_outline(text: str) -> list[Section]:
-    """The sections of the text in their order; the first has no title."""
+def read_outline(text: str, knows: Callable[[str], object] = lambda _: False) -> list[Section]:
+    """The sections of the text in their order; the first has no title.
+
+    Args:
+        text: Markdown.
+        knows: whether a name is known: `Expected: …` without any marks counts as a named line then, and a line
+            `Acceptance criteria:` as a heading.
+    """
     sections = [Section("", 0)]
     can_go_on = False
     for line, is_code in _mark_code(text):
@@ -66,26 +73,46 @@ def read_outline(text: str) -> list[Section]:
         if is_code:
             current.code.append(line)
             continue
-        if found := _HEADING.fullmatch(line):
-            sections.append(Section(found["title"].rstrip().rstrip("#").rstrip(), len(found["marks"])))
-        elif found := _BOLD.fullmatch(line):
-            sections.append(Section(found["title"].strip(), _BOLD_LEVEL))
-        elif found := _NAMED.fullmatch(line):
-            current.named.append((found["name"].strip(), found["value"].strip()))
-        elif found := _ENTRY.fullmatch(line):
-            box = found["box"]
-            number = int(found["number"]) if found["number"] else None
-            current.entries.append(Entry(found["text"].strip(), None if box is None else box != " ", number))
-            can_go_on = True
-            continue
+        found = _ENTRY.fullmatch(line)
+        if heading := _read_heading(line, knows):
+            sections.append(heading)
+        elif named := _read_named(line, knows):
+            current.named.append(named)
+        elif found:
+            current.entries.append(_read_entry(found))
         elif can_go_on and line[:1] in {" ", "\t"} and line.strip():
             last = current.entries[-1]
             current.entries[-1] = replace(last, text=f"{last.text} {line.strip()}")
             continue
         else:
             current.text.append(line)
-        can_go_on = False
+        can_go_on = sections[-1] is current and bool(found) and bool(current.entries)
     return sections
+
+
+def _read_heading(line: str, knows: Callable[[str], object]) -> Section | None:
+    if found := _HEADING.fullmatch(line):
+        return Section(found["title"].rstrip().rstrip("#").rstrip(), len(found["marks"]))
+    if found := _BOLD.fullmatch(line):
+        return Section(found["title"].strip(), _BOLD_LEVEL)
+    found = _PLAIN.fullmatch(line)
+    return (
+        Section(found["name"].strip(), _BOLD_LEVEL) if found and not found["value"] and knows(found["name"]) else None
+    )
+
+
+def _read_named(line: str, knows: Callable[[str], object]) -> tuple[str, str] | None:
+    found = _NAMED.fullmatch(line)
+    if not found:
+        plain = _PLAIN.fullmatch(line)
+        found = plain if plain and knows(plain["name"]) else None
+    return (found["name"].strip(), found["value"].strip()) if found else None
+
+
+def _read_entry(found: re.Match[str]) -> Entry:
+    box = found["box"]
+    number = int(found["number"]) if found["number"] else None
+    return Entry(found["text"].strip(), None if box is None else box != " ", number)
 
 
 def _mark_code(text: str) -> Iterator[tuple[str, bool]]:

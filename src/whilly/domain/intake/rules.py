@@ -50,13 +50,16 @@ Rule = Callable[["IssueSpec", Scope], Iterator[Finding]]
 
 LEAST_WEIGHT: Final = 20
 """Letters; a character of a script without letters counts as three."""
-FEW_WORDS: Final = 30
+FEW_WORDS: Final = 12
+"""So few say nothing that can be worked with, unless they name a place or a value."""
+FEW_VAGUE_WORDS: Final = 30
+"""So few say nothing either when they are vague."""
 
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _SPECIFIC = re.compile(
     r"`[^`\n]+`|\b[\w-]{1,80}/[\w./-]+|\b\w+\.(?:py|js|ts|go|rs|java|rb|md|toml|json|ya?ml|html|css|c|h|cpp|sh|sql)\b"
     r"|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+\b|\b[A-Z][a-z]+[A-Z]\w+\b|\b\w+\(\)|\bhttps?://\S+|[\"“«„][^\"”»“\n]{2,200}[\"”»“]"
-    r"|\b\w*(?:Error|Exception)\b|^Traceback|--[a-z][\w-]+|\b\d+(?:[.,]\d+)?\s?(?:%|ms|s|px|[kKMG]i?B|€|\$)|\b[1-5]\d\d\b"
+    r"|\b\w+(?:Error|Exception)\b|^Traceback|--[a-z][\w-]+|\b\d+(?:[.,]\d+)?\s?(?:%|ms|s|px|[kKMG]i?B|€|\$)|\b[1-5]\d\d\b"
     r"|\b\d+\.\d+\b",
     re.MULTILINE,
 )
@@ -90,6 +93,7 @@ _NEEDS_SECRET: Final = tuple(
             rf"\b{_CREDENTIAL}\s+(?:is|are|can be found|lives?)\s+(?:in|on|at|with)\s+(?:the\s+|our\s+)?"
             r"(?:1password|vault|lastpass|bitwarden|keepass|wiki|slack|password manager)\b"
         ),
+        rf"\bwith\s+(?:our|your|my)\s+{_PLACE}\s+(?:\w+\s+){{0,2}}{_CREDENTIAL}\b",
         r"\bssh\s+(?:in)?to\s+(?:the\s+|our\s+)?(?:prod|production|live|staging)\b",
         r"\b(?:log|sign)\s?in\s+(?:to|with|as)\s+(?:the\s+|our\s+|your\s+|my\s+)?(?:prod(?:uction)?|live|root|personal)\b",
         (
@@ -130,7 +134,8 @@ def ambiguous(spec: IssueSpec, scope: Scope) -> Iterator[Finding]:
     text = _everything(spec)
     words = len(text.split()) + 2 * len(_WIDE.findall(text)) // 3
     is_specific = bool(_SPECIFIC.search(text) or spec.key_files or spec.reproduction)
-    if not is_specific and (words < FEW_WORDS or _VAGUE.search(spec.title)):
+    is_vague = _VAGUE.search(spec.title) or (words < FEW_VAGUE_WORDS and _VAGUE.search(text))
+    if not is_specific and (words < FEW_WORDS or is_vague):
         question = (
             "How is it seen that this is done? Please add a section `## Acceptance` with one checkable line for each "
             "thing that should be true, and name the place: a file, a page, a command, a message."

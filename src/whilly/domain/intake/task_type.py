@@ -52,6 +52,9 @@ _WORDS: Final = {
     TaskType.BUGFIX: re.compile(
         r"\b(?:bugs?|crash\w*|broken|regression|incorrect(?:ly)?|fails?|failing|wrong(?:ly)?|fix(?:es)?|traceback"
         r"|exception|doesn['’]t work|does not work|not working|should not|error when|off[- ]by[- ]one"
+        r"|leaks?|hangs?|freez\w+|stuck|no longer"
+        r"|(?:is|are) not (?:sent|shown|saved|updated|loaded|displayed|closed|found)"
+        r"|не (?:приход|отправля|отобража|открыва|сохраня|загружа|обновля|показыва|запуска)\w*|завис\w+|вылета\w+"
         r"|баг\w*|ошибк\w*|падает|не работает|ломается|сломал\w*|исправ\w*|почин\w*|неправильн\w*|неверн\w*)\b"
     ),
     TaskType.FEATURE: re.compile(

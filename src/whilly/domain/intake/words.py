@@ -42,8 +42,8 @@ _PARTS: Final = {
     ),
     Part.STRATEGY: "strategy|стратегия|strategie|stratégie|estrategia",
     Part.REPRODUCE: (
-        "steps to reproduce|to reproduce|reproduction*|how to reproduce|repro|repro steps|reproducible example"
-        "|minimal example|шаги воспроизведения|шаги для воспроизведения|как воспроизвести|воспроизведение"
+        "steps|steps to reproduce|to reproduce|reproduction*|how to reproduce|repro|repro steps|reproducible example"
+        "|minimal example|шаги|шаги воспроизведения|шаги для воспроизведения|как воспроизвести|воспроизведение"
         "|schritte zur reproduktion|étapes pour reproduire|pasos para reproducir"
     ),
     Part.EXPECTED: (
