@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
+from whilly.domain.errors import ConfigError
 from whilly.domain.forge.place import Place, Provider
 from whilly.ports.endpoint import Endpoint
 from whilly.ports.forge import Forge
@@ -20,7 +21,12 @@ if TYPE_CHECKING:
     from whilly.domain.secret import Secret
     from whilly.ports.clock import Clock
 
-PACKAGES = {Provider.GITHUB: "github", Provider.GITEA: "gitea", Provider.GITLAB: "gitlab"}
+PACKAGES = {
+    Provider.GITHUB: "github",
+    Provider.GITEA: "gitea",
+    Provider.GITLAB: "gitlab",
+    Provider.JIRA: "jira",
+}
 """Provider → the package of its adapters, imported when it is chosen."""
 _HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -35,10 +41,22 @@ class Connected:
 
     place: Place
     tracker: Tracker
-    forge: Forge
     endpoint: Endpoint
     http: HttpClient
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...]
+    pulls: Forge | None
+
+    @property
+    def forge(self) -> Forge:
+        """Its pull requests.
+
+        Raises:
+            ConfigError: it is a tracker only.
+        """
+        if self.pulls is None:
+            message = f"{self.place.name} is a tracker and has no pull requests"
+            raise ConfigError(message, remedy="name a forge: [forges.NAME]")
+        return self.pulls
 
     async def __aenter__(self) -> Self:
         return self
@@ -57,12 +75,16 @@ class Wiring:
         url: where Whilly reaches it, if that is not where people see it.
         reserve: the share of its rate limit that is left to people.
         patience: how long to go on.
+        username: what goes with the token, where that takes one.
+        setting: the table that describes it, for messages: `forges.work`.
         warnings: what is worth saying about its token.
     """
 
     url: str = ""
     reserve: float = 0.1
     patience: Patience = field(default_factory=Patience)
+    username: str = ""
+    setting: str = ""
     warnings: tuple[str, ...] = ()
 
 
@@ -73,12 +95,15 @@ def connect(place: Place, token: Secret, clock: Clock, wiring: Wiring = Wiring()
     endpoint_module: Any = import_module(f"{package}.endpoint")
     url, secret = wiring.url or place.url, token.reveal()
     api: str = endpoint_module.api_url(url)
+    user = [wiring.username] if wiring.username else []
+    headers = endpoint_module.token_headers(secret, *user)
     http = HttpClient(
         api,
-        endpoint_module.token_headers(secret),
-        Peer(f"{place.name} ({api})", f"set forges.{place.name}.token"),
+        headers,
+        Peer(f"{place.name} ({api})", f"set {wiring.setting or f'forges.{place.name}'}.token"),
         clock=clock,
-        secrets=[secret] if secret else [],
+        # What is sent may be made from the token, as a name and a password are.
+        secrets=[secret, *(value.rpartition(" ")[2] for value in headers.values() if secret)],
         patience=wiring.patience,
         reserve=wiring.reserve,
         # A server on this very machine is behind no proxy.
@@ -86,5 +111,7 @@ def connect(place: Place, token: Secret, clock: Clock, wiring: Wiring = Wiring()
     )
     endpoint = getattr(endpoint_module, f"{name}Endpoint")(http, place, url)
     tracker = getattr(import_module(f"{package}.tracker"), f"{name}Tracker")(endpoint)
+    if not place.provider.has_repositories:
+        return Connected(place, tracker, endpoint, http, wiring.warnings, None)
     forge = getattr(import_module(f"{package}.forge"), f"{name}Forge")(endpoint, token)
-    return Connected(place, tracker, forge, endpoint, http, wiring.warnings)
+    return Connected(place, tracker, endpoint, http, wiring.warnings, forge)

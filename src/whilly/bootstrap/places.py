@@ -10,7 +10,7 @@ from whilly.adapters.places import Connected, Wiring, connect
 from whilly.bootstrap.tokens import TokenChoice, choose_token
 from whilly.config.secrets import ReferencedSecrets
 from whilly.config.sources import Layer
-from whilly.config.tables.forges import ForgeTable
+from whilly.config.tables.forges import ForgeTable, TrackerTable
 from whilly.domain.errors import ConfigError
 from whilly.domain.forge.place import GITHUB_COM, Place, Provider
 from whilly.transport.http.client import Patience
@@ -26,9 +26,11 @@ _PROVIDERS = {
     "gitea": Provider.GITEA,
     "forgejo": Provider.GITEA,
     "gitlab": Provider.GITLAB,
+    "jira": Provider.JIRA,
 }
 _PUBLIC = {Provider.GITHUB: GITHUB_COM.url, Provider.GITLAB: "https://gitlab.com"}
 """Services that a table without an address means."""
+_RESERVE = 0.1
 
 
 @final
@@ -45,16 +47,20 @@ class Places:
         Raises:
             ConfigError: one of them has no address.
         """
-        own = {name: self._make(name, table) for name, table in self._loaded.settings.forges.items()}
+        settings = self._loaded.settings
+        tables: dict[str, ForgeTable | TrackerTable] = {**settings.trackers, **settings.forges}
+        if both := sorted(set(settings.trackers) & set(settings.forges)):
+            message = f"{both[0]} is the name of a tracker and of a forge"
+            raise ConfigError(message, remedy=f"rename [trackers.{both[0]}]")
+        own = {name: self._make(name, table) for name, table in tables.items()}
         return own if GITHUB_COM.name in own else {**own, GITHUB_COM.name: GITHUB_COM}
 
     def known(self) -> tuple[Place, ...]:
         """For reading references: also by the addresses at which only Whilly reaches them."""
-        tables = self._loaded.settings.forges
         inner = [
-            Place(name, place.provider, tables[name].url)
+            Place(name, place.provider, url)
             for name, place in self.by_name.items()
-            if name in tables and tables[name].url not in {"", place.url}
+            if (url := self._table(name).url) not in {"", place.url}
         ]
         return (*self.by_name.values(), *inner)
 
@@ -65,7 +71,7 @@ class Places:
             ConfigError: a reference to it cannot be read.
         """
         environment, origin = self._loaded.environment, self._loaded.origin("github.token")
-        own = (f"forges.{name}.token", self._table(name).token)
+        own = (f"{self._key(name)}.token", self._table(name).token)
         flat = (f"github.token ({origin.place})", self._loaded.settings.github.token)
         is_public = self.by_name[name].find_path(GITHUB_COM.url) is not None
         # The variable wins over what files say, as it does for every setting.
@@ -82,29 +88,45 @@ class Places:
             ConfigError: there is no such place, or no token for it.
         """
         if name not in self.by_name:
-            message = f"there is no forge {name!r}"
+            message = f"there is no forge or tracker {name!r}"
             raise ConfigError(message, remedy=f"configured are: {', '.join(self.by_name)}")
         choice = self.choose_token(name)
         if choice.token is None:
-            message = f"there is no token for the forge {name}"
+            message = f"there is no token for {name}"
             raise ConfigError(message, remedy=self.token_remedy(name))
         table = self._table(name)
-        wiring = Wiring(table.url, table.reserve_percent / 100, patience or Patience(), warnings=choice.warnings)
+        wiring = Wiring(
+            url=table.url,
+            reserve=table.reserve_percent / 100 if isinstance(table, ForgeTable) else _RESERVE,
+            patience=patience or Patience(),
+            username=table.username if isinstance(table, TrackerTable) else "",
+            setting=self._key(name),
+            warnings=choice.warnings,
+        )
         return connect(self.by_name[name], choice.token, self._clock, wiring)
+
+    def is_tracker_only(self, name: str) -> bool:
+        """Whether the settings describe it as a tracker that is no forge."""
+        return name in self._loaded.settings.trackers
 
     def token_remedy(self, name: str) -> str:
         """What to do when there is none."""
-        store = f'python -m keyring set whilly {name}, and forges.{name}.token = "keyring:whilly/{name}"'
+        store = f'python -m keyring set whilly {name}, and {self._key(name)}.token = "keyring:whilly/{name}"'
         is_github = self.by_name[name].provider is Provider.GITHUB
         return f"gh auth login, or: {store}" if is_github else store
 
-    def _table(self, name: str) -> ForgeTable:
-        return self._loaded.settings.forges.get(name, ForgeTable())
+    def _key(self, name: str) -> str:
+        """The table that describes a place."""
+        return f"{'trackers' if name in self._loaded.settings.trackers else 'forges'}.{name}"
 
-    def _make(self, name: str, table: ForgeTable) -> Place:
+    def _table(self, name: str) -> ForgeTable | TrackerTable:
+        settings = self._loaded.settings
+        return settings.trackers.get(name) or settings.forges.get(name) or ForgeTable()
+
+    def _make(self, name: str, table: ForgeTable | TrackerTable) -> Place:
         provider = _PROVIDERS[table.speaks(name)]
         url = table.public_url or table.url or _PUBLIC.get(provider, "")
         if not url:
-            message = f"forges.{name} has no address"
-            raise ConfigError(message, remedy=f'write url = "https://…" under [forges.{name}]')
+            message = f"{self._key(name)} has no address"
+            raise ConfigError(message, remedy=f'write url = "https://…" under [{self._key(name)}]')
         return Place(name, provider, url)

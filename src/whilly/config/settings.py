@@ -17,7 +17,7 @@ from whilly.config.tables.fields import (
     Section,
     VariableName,
 )
-from whilly.config.tables.forges import ForgeTable
+from whilly.config.tables.forges import ForgeTable, TrackerTable
 from whilly.config.tables.people import HandoffSettings
 from whilly.config.tables.protection import MachineSettings
 from whilly.config.tables.trackers import GithubSettings, JiraSettings, ProjectBoardSettings
@@ -387,6 +387,9 @@ class Settings(Section):
     handoff: HandoffSettings = HandoffSettings()
     forges: Mapping[str, ForgeTable] = Field(
         default_factory=dict, description="Forges by name, where issues and pull requests live; see the table of one."
+    )
+    trackers: Mapping[str, TrackerTable] = Field(
+        default_factory=dict, description="Trackers by name that are no forges; see the table of one."
     )
     machine: MachineSettings = MachineSettings()
     repository: RepositorySettings = RepositorySettings()

@@ -64,6 +64,37 @@ def test_each_key_of_a_forges_table_changes_the_line_to_it(load: Load, line: str
     assert changed in describe({**keys, line.partition(" ")[0]: line})
 
 
+@pytest.mark.parametrize(
+    ("line", "plain", "changed"),
+    [
+        ('kind = "jira"', "[forges.NAME]", "[forges.NAME]"),
+        ('url = "https://other.example.org/"', "https://jira.example.org", "https://other.example.org"),
+        ('public_url = "https://seen.example.org"', "('https://jira.example.org',", "('https://seen.example.org',"),
+        ('username = "ada@example.org"', "Bearer aaaaaaaaaa", "Basic "),
+        ('token = "env:OTHER"', "aaaaaaaaaa", "bbbbbbbbbb"),
+    ],
+)
+def test_each_key_of_a_trackers_table_changes_the_line_to_it(load: Load, line: str, plain: str, changed: str) -> None:
+    keys = {"url": 'url = "https://jira.example.org"', "token": 'token = "env:ONE"'}
+
+    def describe(keys: dict[str, str]) -> str:
+        lines = "\n".join(keys.values())
+        found = load(f"[trackers.desk]\n{lines}\n", ONE="a" * 10, OTHER="b" * 10).connect("desk")
+        with pytest.raises(ConfigError) as caught:
+            _ = found.forge
+        return f"{(found.place.url,)} {found.http.url} {found.http._wire._headers['authorization']} {caught.value}"
+
+    assert plain in describe(keys)
+    assert changed in describe({**keys, line.partition(" ")[0]: line})
+
+
+def test_a_tracker_of_another_kind_is_refused(load: Load) -> None:
+    with pytest.raises(InvalidConfiguration, match="kind"):
+        load('[trackers.desk]\nkind = "linear"\nurl = "https://x.example.org"\n')
+    with pytest.raises(ConfigError, match="a tracker and of a forge"):
+        _ = load('[trackers.a]\nurl = "https://x.example.org"\n[forges.a]\nurl = "https://x.example.org"\n').by_name
+
+
 def test_places_are_known_by_both_their_addresses(load: Load) -> None:
     places = load('[forges.gitea]\nurl = "http://gitea:3000"\npublic_url = "https://git.example.org"\n')
     assert places.by_name["gitea"].provider is Provider.GITEA
@@ -123,7 +154,7 @@ def test_a_token_goes_to_no_other_host(load: Load) -> None:
     text = '[github]\ntoken = "env:FLAT"\n[forges.work]\nurl = "https://ghe.example.org"\n[forges.gitea]\nurl = "https://g.example.org"\n'
     ambient = {"FLAT": "flat", "GH_TOKEN": "gh", "GITHUB_TOKEN": "github", "GH_ENTERPRISE_TOKEN": "enterprise"}
     for name in ("work", "gitea"):
-        with pytest.raises(ConfigError, match="no token for the forge") as caught:
+        with pytest.raises(ConfigError, match="there is no token for") as caught:
             load(text, **ambient).connect(name)
         assert f"forges.{name}.token" in caught.value.remedy
     chosen = load(text, **ambient, GH_HOST="ghe.example.org").choose_token("work").token

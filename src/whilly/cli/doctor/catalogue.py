@@ -103,14 +103,14 @@ CATALOGUE: Mapping[str, Kind] = MappingProxyType(
             "what needs the secret fails only when it is used",
         ),
         "forge_unusable": Kind(
-            "A forge has no address, no token, or a token that cannot be read.",
+            "A forge or tracker has no address, no token, or a token that cannot be read.",
             "its issues and pull requests are out of reach",
         ),
         "forge_unreachable": Kind(
-            "A forge that the settings name does not answer, or something else answers at its address.",
+            "A forge or tracker that the settings name does not answer, or something else answers at its address.",
             "its issues and pull requests are out of reach",
         ),
-        "forge_refuses": Kind("A forge refuses the token.", "its issues and pull requests are out of reach"),
+        "forge_refuses": Kind("A forge or tracker refuses the token.", "its issues and pull requests are out of reach"),
         "forge_token_weak": Kind(
             "A forge's token may not do everything that Whilly needs.", "what needs it fails only when it is used"
         ),

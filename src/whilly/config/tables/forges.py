@@ -37,3 +37,25 @@ class ForgeTable(Section):
     def speaks(self, name: str) -> str:
         """Whose API the forge of this name speaks: one of the kinds."""
         return self.kind or (name if name in get_args(ForgeTable.model_fields["kind"].annotation) else "github")
+
+
+class TrackerTable(Section):
+    """A tracker that is no forge: `[trackers.NAME]`."""
+
+    kind: Literal["", "jira"] = Field(
+        default="", description="Whose API it speaks; empty is the table's own name, or `jira` for any other name."
+    )
+    url: Url = Field(default="", description="Where Whilly reaches it.")
+    public_url: Url = Field(default="", description="Where people see it, if that is another address: for links.")
+    username: str = Field(
+        default="", description="The mail address of the account, for Jira Cloud; empty for a personal access token."
+    )
+    token: SecretReference = Field(
+        default="",
+        json_schema_extra=SENSITIVE,
+        description="Reference to the token: `keyring:whilly/jira`, `env:NAME`, `file:/path`.",
+    )
+
+    def speaks(self, name: str) -> str:
+        """Whose API the tracker of this name speaks: one of the kinds."""
+        return self.kind or (name if name in get_args(TrackerTable.model_fields["kind"].annotation) else "jira")

@@ -9,6 +9,7 @@ from whilly.testing.forges.gitea.server import GiteaServer
 from whilly.testing.forges.github.server import GithubServer
 from whilly.testing.forges.gitlab.server import GitlabServer
 from whilly.testing.forges.hub import Hub
+from whilly.testing.forges.jira.server import JiraServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +48,15 @@ def test_a_forge_that_is_well_is_a_fact(clinic: Clinic, github: GithubServer, hu
     with GitlabServer(hub) as gitlab:
         configure(clinic, gitlab, "gitlab")
         assert f"gitlab 18.5.0 at {gitlab.url}, as whilly-bot" in str(clinic.look().report)
+
+
+def test_a_tracker_that_is_well_is_a_fact(clinic: Clinic, hub: Hub) -> None:
+    with JiraServer(hub, is_cloud=False) as jira:
+        clinic.write({"whilly.toml": f'[trackers.jira]\nurl = "{jira.url}"\ntoken = "env:WORK"\n'})
+        clinic.monkeypatch.setenv("WORK", hub.bot_token)
+        said = clinic.look()
+    assert (said.code, said.codes) == (0, [])
+    assert f"jira 9.12.0 at {jira.url}, as whilly-bot" in str(said.report)
 
 
 def test_a_refused_token_is_a_problem_and_does_not_show(clinic: Clinic, github: GithubServer) -> None:
