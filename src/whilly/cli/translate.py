@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from whilly.config.spellings import AGENTS
+
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
 _WITH_VALUE = frozenset({"-C"})
 _HAS_WORKSPACES = "every task has a workspace of its own, and your checkout is never touched"
@@ -107,12 +110,22 @@ def translate(argv: Sequence[str], commands: Collection[str]) -> Translated | Re
     if not _is_old(rest):
         return Translated(tuple(argv))
     notes = tuple(note for flag, note in DROPPED.items() if flag in rest and note)
-    kept = tuple(part for part in rest if part not in DROPPED)
+    kept = tuple(_rename_agents([part for part in rest if part not in DROPPED]))
     flag = next((part for part in kept if part in COMMAND_FLAGS), None)
     if flag is None:
         return Translated((*before, "run", *kept), notes)
     others = tuple(part for part in kept if part != flag)
     return Translated((*before, *COMMAND_FLAGS[flag].split(), *_complete(flag, others)), notes)
+
+
+def _rename_agents(parts: Sequence[str]) -> Iterator[str]:
+    """The same, with agents called as they are today."""
+    for before, part in pairwise(("", *parts)):
+        flag, _, name = part.partition("=")
+        if before == "--agent":
+            yield AGENTS.get(part, part)
+        else:
+            yield f"{flag}={AGENTS.get(name, name)}" if flag == "--agent" and name else part
 
 
 def _skip_global(argv: Sequence[str]) -> int:

@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from whilly.config.problems import Problem
 from whilly.config.schema import Leaf, Table, find, nearest_key, nearest_variable
-from whilly.config.spellings import FLAGS, FLAT, INTERNAL, NO_EFFECT, PREFIX, TEST_PREFIX, VARIABLES
+from whilly.config.spellings import FLAGS, FLAT, INTERNAL, NO_EFFECT, PREFIX, TEST_PREFIX, VALUES, VARIABLES
 from whilly.config.toml_lines import find_lines
 from whilly.config.values import is_reference
 
@@ -208,6 +208,7 @@ def _take_toml(path: tuple[str, ...], value: object, origin: Origin, reading: Re
     else:
         # The predecessor took text for numbers; its own spellings still do.
         is_text = flat in FLAT and isinstance(value, str)
+        value = VALUES.get(flat, {}).get(value, value) if isinstance(value, str) else value
         reading.entries.append(Entry(found, value, origin, is_text=is_text))
 
 
@@ -221,6 +222,7 @@ def read_variable(name: str, text: str, origin: Origin, reading: Reading) -> Non
     elif flat in NO_EFFECT:
         reading.warnings.append(Problem(origin.place, f"{name} has no effect: {NO_EFFECT[flat]}"))
     else:
+        text = VALUES.get(flat, {}).get(text, text)
         _take_text(FLAT.get(flat, flat.lower().replace("__", ".")), name, text, origin, reading)
 
 

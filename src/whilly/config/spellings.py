@@ -20,6 +20,8 @@ FLAT: Final[Mapping[str, str]] = MappingProxyType(
         "HEADLESS": "run.headless",
         "MODEL": "agent.model",
         "AGENT_BACKEND": "agent.name",
+        "OPENCODE_BIN": "agents.opencode.program",
+        "OPENCODE_SAFE": "agents.opencode.safe",
         "HANDOFF_TIMEOUT": "handoff.timeout_s",
         "MAX_CPU_PERCENT": "machine.max_cpu_percent",
         "MAX_MEMORY_PERCENT": "machine.max_memory_percent",
@@ -36,6 +38,12 @@ FLAT: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """The predecessor's settings: top-level keys of its TOML files and, with `WHILLY_` before them, its variables."""
+
+AGENTS: Final[Mapping[str, str]] = MappingProxyType({"claude_handoff": "handoff"})
+"""The predecessor's agents that have another name here."""
+
+VALUES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType({"AGENT_BACKEND": AGENTS})
+"""Values of the predecessor's settings that are spelled otherwise here."""
 
 VARIABLES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -66,9 +74,7 @@ NO_EFFECT: Final[Mapping[str, str]] = MappingProxyType(
         "RICH_DASHBOARD": "a terminal gets live progress, everything else gets JSON lines",
         "WORKTREE": _WORKSPACES,
         "USE_WORKSPACE": _WORKSPACES,
-        "OPENCODE_BIN": _LATER,
-        "OPENCODE_SAFE": _LATER,
-        "OPENCODE_SERVER_URL": _LATER,
+        "OPENCODE_SERVER_URL": "the predecessor never used it either",
         "PROCESS_TIMEOUT_MINUTES": "`agent.attempt_timeout_s` ends an attempt",
         "CLOSE_EXTERNAL_TASKS": "`github.auto_close` and `jira.auto_close` say it for each tracker",
         "CLAUDE_TIMEOUT": "`agent.attempt_timeout_s` ends an attempt",

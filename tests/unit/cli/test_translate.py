@@ -19,6 +19,8 @@ NAMES = {*COMMANDS, "run", "reset", "doctor", "config", "init"}
         ("plans/one two.json", "run plans/one two.json"),
         ("./tasks --resume", "run ./tasks --resume"),
         ("a.json b.json --timeout 60 --agent demo", "run a.json b.json --timeout 60 --agent demo"),
+        ("a.json --agent claude_handoff", "run a.json --agent handoff"),
+        ("--agent=claude_handoff a.json", "run --agent=handoff a.json"),
         ("--timeout=60 a.json", "run --timeout=60 a.json"),
         ("--all", "run --all"),
         ("--all --headless", "run --all --headless"),

@@ -135,6 +135,25 @@ def test_the_predecessors_spellings_are_accepted_in_any_case_and_as_text(load: L
     )
 
 
+@pytest.mark.parametrize(
+    "sources",
+    [
+        {"toml": 'AGENT_BACKEND = "claude_handoff"\n'},
+        {"dotenv": "WHILLY_AGENT_BACKEND=claude_handoff\n"},
+        {"environment": {"WHILLY_AGENT_BACKEND": "claude_handoff"}},
+    ],
+    ids=lambda sources: next(iter(sources)),
+)
+def test_the_predecessors_agent_for_people_is_the_one_of_today(load: Load, sources: dict[str, object]) -> None:
+    assert load(**sources).settings.agent.name == "handoff"
+
+
+def test_the_predecessors_opencode_is_the_one_of_today(load: Load) -> None:
+    loaded = load(environment={"WHILLY_OPENCODE_BIN": "/opt/opencode", "WHILLY_OPENCODE_SAFE": "1"})
+    agent = loaded.settings.agents["opencode"]
+    assert (agent.program, agent.safe, loaded.warnings) == ("/opt/opencode", True, ())
+
+
 def test_the_predecessors_dead_settings_are_named_as_having_no_effect(load: Load) -> None:
     loaded = load(
         toml="VOICE = true\nAGENT = 'x'\n", environment={"WHILLY_USE_TMUX": "1", "WHILLY_ORCHESTRATOR": "llm"}
