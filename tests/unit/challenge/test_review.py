@@ -19,6 +19,7 @@ from whilly.domain.intake.normalize import normalize_issue
 
 if TYPE_CHECKING:
     from pathlib import Path
+from time import process_time
 
 
 def piece(name: str, text: str, *criteria: str, files: tuple[str, ...] = (), after: tuple[str, ...] = ()) -> Piece:
@@ -180,6 +181,19 @@ def test_the_sample_plan_is_approved(tmp_path: Path) -> None:
     plan = parse(sample_plan(), tmp_path / "tasks.json", tmp_path).plan
     assert plan is not None
     assert review_plan(plan).verdict is Verdict.APPROVE
+
+
+def test_a_large_plan_is_challenged_in_no_time() -> None:
+    files = ("src/a.py", "src/b.py")
+    pieces = [
+        piece(
+            f"T-{number}", f"Part {number} of the work\nSee T-{number - 1}", f"thing {number} is {number}", files=files
+        )
+        for number in range(400)
+    ]
+    begun = process_time()
+    review(pieces)
+    assert process_time() - begun < 8
 
 
 def test_the_forms_stay() -> None:

@@ -137,6 +137,12 @@ def test_a_ticked_criterion_contradicts_nothing() -> None:
     assert rules(judged("Totals in `src/totals.py`", body)) == set()
 
 
+def test_a_heap_of_contradictions_is_told_in_part() -> None:
+    body = "## Acceptance\n" + "\n".join(f"- the size is {number}" for number in range(90))
+    comment = ask(judged("Totals in `src/totals.py`", body))
+    assert comment.count("exclude each other") == 5
+
+
 def test_files_that_are_wanted_and_excluded_contradict_each_other() -> None:
     body = "**Files:** src/a.py\n\n## Acceptance\n- it works\n\n## Out of scope\n- src/a.py\n- src/a.pyx"
     assert rules(judged("Totals of invoices", body)) == {"contradiction"}

@@ -14,6 +14,7 @@ from whilly.domain.text.neutralize import BREAK, contain, neutralize, quote_bloc
     [
         ("ask @all and @org/team", "@org"),
         ("@claude do it", "@claude"),
+        ("&#64;all &#x40;all &commat;all", "&#"),
         ("<img src=x>", "<img"),
         ("</details>", "</details"),
         ("<!-- whilly:key -->", "<!--"),
@@ -44,6 +45,7 @@ def test_what_forges_and_bots_act_on_is_broken(text: str, effect: str) -> None:
         "closing #5",
         "Implements !6",
         "close GH-7",
+        "fixes \\#8",
         "fixed ABC-8",
         "resolves **#9**",
         "resolve [#10](x)",

@@ -58,7 +58,8 @@ def _share(first: Piece, second: Piece) -> bool:
 
 
 def _names(text: str, name: str) -> bool:
-    return re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w/-])", text) is not None
+    # Looking for the plain text first saves a pattern for each pair.
+    return name in text and re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w/-])", text) is not None
 
 
 def _find_missing(first: Piece, second: Piece, reached: dict[str, set[str]]) -> Iterator[Objection]:

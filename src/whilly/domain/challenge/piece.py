@@ -52,7 +52,7 @@ def read_spec(spec: IssueSpec) -> Piece:
     told = (spec.title, spec.problem, spec.expected, *criteria, *(each.text for each in spec.checklist))
     expected = 1 if spec.expected else 0
     return Piece(
-        id=spec.key,
+        id=f"#{spec.key}" if spec.key.isdigit() else spec.key,
         title=spec.title,
         text="\n".join(part for part in told if part),
         criteria=criteria,

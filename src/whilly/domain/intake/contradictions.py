@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import combinations
+from functools import lru_cache
+from itertools import combinations, islice
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 MAX_STATEMENTS: Final = 200
 MAX_LENGTH: Final = 300
+MAX_FOUND: Final = 5
+"""Pairs that are told; more of them say nothing new."""
 
 _EMPTY_WORDS: Final = (
     "the a an is are be been must should shall will would to of it its that this and do does have has can may "
@@ -99,9 +102,9 @@ def find_opposites(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Pairs of these statements that cannot both hold; very long ones are no statements."""
     plain = dict.fromkeys(each.strip(" -*\t") for each in texts)
     statements = [_read(text) for text in plain if 0 < len(text) <= MAX_LENGTH][:MAX_STATEMENTS]
-    for first, second in combinations(statements, 2):
-        if _deny(first, second) or _leave_no_room(first, second):
-            yield first.text, second.text
+    pairs = combinations(statements, 2)
+    found = (pair for pair in pairs if _deny(*pair) or _leave_no_room(*pair))
+    yield from ((first.text, second.text) for first, second in islice(found, MAX_FOUND))
 
 
 def _deny(first: _Statement, second: _Statement) -> bool:
@@ -121,6 +124,7 @@ def _leave_no_room(first: _Statement, second: _Statement) -> bool:
     return max(first.limit[1], second.limit[1]) > min(first.limit[2], second.limit[2])
 
 
+@lru_cache(maxsize=4_096)
 def _read(text: str) -> _Statement:
     plain = text.casefold()
     core, is_denied, sides = _take_apart(plain)

@@ -16,12 +16,14 @@ from whilly.domain.text.clean import clean
 BREAK: Final = "\N{ZERO WIDTH SPACE}"
 
 _REFERENCE = (
-    r"(?=[\s:(\[*_`]{0,4}(?:(?:issues?|bugs?|prs?|pull requests?|merge requests?)[\s:]{1,3})?"
+    r"(?=[\s:(\[*_`\\]{0,4}(?:(?:issues?|bugs?|prs?|pull requests?|merge requests?)[\s:]{1,3})?"
     r"(?:[#!]\d|gh-\d|[a-z][a-z0-9]{1,20}-\d|[\w.-]{1,100}(?:/[\w.-]{1,100}){1,8}[#!]\d|https?://|\[))"
 )
 _RULES: Final = (
     # A mention, whoever is meant; an address goes the same way, because bots look for their name in the raw text.
     (re.compile(r"@(?=[\w\[])"), f"@{BREAK}"),
+    # Written as `&#64;all` it is a mention all the same.
+    (re.compile(r"&(?=#?\w{1,31};)"), f"&{BREAK}"),
     # A tag, a comment, a declaration: raw HTML, and the markers that Whilly itself leaves.
     (re.compile(r"<(?=[A-Za-z/!?])"), f"<{BREAK}"),
     (re.compile(r"!(?=\[)"), f"!{BREAK}"),
