@@ -58,6 +58,7 @@ MAIL = """\
 Ожидаемое поведение: письмо приходит в течение минуты.
 """
 DARK = "It should follow the system preference and be switchable in settings. Many users asked for it."
+GERMAN = "Auf der Profilseite passiert beim Klick auf den Knopf zum Speichern seit gestern gar nichts mehr."
 LINK = "Users should be able to log in with a magic link.\n- [ ] link expires after 15 minutes"
 
 
@@ -70,6 +71,13 @@ LINK = "Users should be able to log in with a magic link.\n- [ ] link expires af
         ("Allow login without password", LINK, READY, "feature_plan_first"),
         ("Не приходит письмо для сброса пароля", MAIL, READY, "bugfix_repro_first"),
         ("Support dark mode", DARK, ASSUMING, "feature_plan_first"),
+        ("Speichern geht nicht", GERMAN, ASSUMING, "unknown_safe_mode"),
+        (
+            "保存ボタンが動かない",
+            "プロフィール画面で保存ボタンを押しても何も起こりません。",
+            ASSUMING,
+            "unknown_safe_mode",
+        ),
         ("Docs: installation is outdated", "The README says `pip install foo==1.0`.", ASSUMING, "docs_only"),
         ("Memory leak in worker", "After hours it uses 4 GB.", ASSUMING, "bugfix_repro_first"),
         ("Ошибка 500 при экспорте отчёта в CSV", "Больше 1000 строк", ASSUMING, "bugfix_repro_first"),
