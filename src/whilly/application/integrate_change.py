@@ -49,7 +49,8 @@ async def _ask_person(brief: Brief, context: AttemptContext) -> AttemptResult | 
     if not found:
         return None
     how = f"look at it (git show {commit[:12]}), then `whilly accept {brief.item.id} {commit[:12]}`"
-    return AttemptResult(Outcome.ASKED, f"a person has to look at {render_objections(found)}; {how}", commit=commit)
+    reason = f"a person has to look at {render_objections(found)}; {how}"
+    return AttemptResult(Outcome.ASKED, reason, commit=commit, is_review=True)
 
 
 async def _is_there(brief: Brief, context: AttemptContext, target: CommitId) -> bool:

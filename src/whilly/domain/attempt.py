@@ -102,6 +102,7 @@ class AttemptResult:
         commit: the commit that holds the work so far: the attempt's own, or the merged one after integration.
         retry_at: when a limit resets, or the earliest time that a retry makes sense.
         whom: who must act, when it waits for somebody; empty is anybody.
+        is_review: what is asked of a person is to look at `commit`.
         outside_claims: changed paths outside the item's `key_files`.
         is_deliberate: Whilly itself ended the attempt (a stop, the end of the run's time): it counts for nothing.
     """
@@ -116,3 +117,4 @@ class AttemptResult:
     outside_claims: tuple[str, ...] = field(default=())
     is_deliberate: bool = False
     whom: str = ""
+    is_review: bool = False

@@ -88,9 +88,10 @@ class Planning:
         """
         with self._ledger.unit("accept", plan) as unit:
             run = unit.tx.runs.find_current(plan, item)
-            if run is None or run.is_ended or run.head is None:
+            if run is None or run.is_ended:
                 return "there is no change of it that waits"
-            seen = run.head if run.head.startswith(commit) else CommitId(commit)
+            review = run.wait.review if run.wait else None
+            seen = review if review and review.startswith(commit) else CommitId(commit)
             return self._ledger.tell(unit, run, Released(by, unit.tx.now, note, accepted=seen))
 
     def stop_attempt(self, plan: PlanId, item: ItemId, by: str, reason: str = "") -> str:

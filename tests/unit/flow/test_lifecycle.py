@@ -302,13 +302,15 @@ def test_a_question_is_waited_for_until_somebody_answers() -> None:
 
 def test_an_acceptance_is_about_the_commit_that_waits_and_no_other() -> None:
     seen, other = CommitId("a" * 40), CommitId("b" * 40)
-    run = replace(end(at("integrate"), Outcome.ASKED, reason="look at it"), head=seen)
+    run = end(at("integrate"), Outcome.ASKED, reason="look at it", commit=seen, is_review=True)
     accepted = decide(run, Released("ada", NOON, accepted=seen), SOLO)
     assert (accepted.run.accepted, due(accepted.run) is not None) == (seen, True)
     refused = decide(run, Released("ada", NOON, accepted=other), SOLO)
     assert refused.refusal == f"its work is {'a' * 12} now, not {'b' * 12}"
     assert refused.run == run
     assert decide(run, Released("ada", NOON), SOLO).run.accepted is None
+    question = end(at("execute"), Outcome.ASKED, reason="which port?", commit=seen)
+    assert decide(question, Released("ada", NOON, accepted=seen), SOLO).refusal == "nobody has to look at its change"
 
 
 def test_what_a_person_says_is_added_to_what_a_check_found() -> None:

@@ -126,6 +126,16 @@ def test_a_person_who_has_to_answer() -> None:
     assert explain(make_case(ItemStatus.HUMAN_LOOP, "told by the file")).sentence.endswith("told by the file")
 
 
+def test_a_person_who_has_to_look_at_a_change() -> None:
+    run = make_run(phase=Phase.WAITING, wait=Wait("look at it", NOW, whom="person", review=CommitId("ab" * 20)))
+    told = explain(make_case(ItemStatus.HUMAN_LOOP, run=run))
+    assert told.remedies == (
+        "git show abababababab",
+        "whilly accept T abababababab lets exactly this go on",
+        "whilly cancel T refuses it",
+    )
+
+
 def test_a_failure_has_its_evidence() -> None:
     evidence = Evidence("`make` failed", "make", 2, "boom", remedy="make setup")
     run = make_run(phase=Phase.ENDED, ending=Ending(ItemStatus.FAILED, "checks failed", None, evidence))

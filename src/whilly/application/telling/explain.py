@@ -227,6 +227,10 @@ def _for_a_person(case: Case) -> Explanation:
     facts = (Fact("waiting began", wait.since),) if wait else ()
     answer = f'whilly retry {case.name} --note "…" answers and lets it go on'
     remedies: tuple[str, ...] = (answer,)
+    if wait and wait.review:
+        seen = wait.review[:12]
+        accept = f"whilly accept {case.name} {seen} lets exactly this go on"
+        remedies = (f"git show {seen}", accept, f"whilly cancel {case.name} refuses it")
     if wait and wait.is_handed_over:
         remedies = (f"whilly handoff show {case.name}", f"whilly handoff complete {case.name}")
         remedies += () if case.is_attended else (f"{_again(case)} takes the answer",)

@@ -182,8 +182,11 @@ def _released(run: Run, event: Released) -> Decision:
         return _refuse(run, f"the run is {run.phase}, it waits for nobody")
     if run.wait and run.wait.is_handed_over:
         return _refuse(run, f"attempt {run.attempt} is {run.wait.reason}")
-    if event.accepted and event.accepted != run.head:
-        return _refuse(run, f"its work is {(run.head or 'nothing')[:12]} now, not {event.accepted[:12]}")
+    review = run.wait.review if run.wait else None
+    if event.accepted and review is None:
+        return _refuse(run, "nobody has to look at its change")
+    if event.accepted and review and event.accepted != review:
+        return _refuse(run, f"its work is {review[:12]} now, not {event.accepted[:12]}")
     evidence = _add_word(run.evidence, f"{event.by} says: {event.note}") if event.note else run.evidence
     return Decision(replace(_requeue(run), evidence=evidence, accepted=event.accepted or run.accepted))
 
@@ -253,7 +256,8 @@ def _back_off(run: Run, _stage: Stage, result: AttemptResult, at: datetime) -> R
 
 
 def _wait_for_person(run: Run, _stage: Stage, result: AttemptResult, at: datetime) -> Run:
-    return _wait(run, Wait(result.reason or "the agent has a question", at, whom=result.whom or PERSON))
+    review = result.commit if result.is_review else None
+    return _wait(run, Wait(result.reason or "the agent has a question", at, whom=result.whom or PERSON, review=review))
 
 
 def _go_on(run: Run, _stage: Stage, result: AttemptResult, _at: datetime) -> Run:

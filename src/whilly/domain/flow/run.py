@@ -31,6 +31,7 @@ class Wait:
     Attributes:
         until: when it goes on by itself; None when somebody must act.
         whom: who must act: empty for time alone, `person`, `person:<name>`, or `agent:<name>` for an account's limit.
+        review: the commit that a person has to look at.
         is_handed_over: the attempt is under way in somebody's hands, and ends with what they answer.
     """
 
@@ -39,6 +40,7 @@ class Wait:
     until: datetime | None = None
     whom: str = ""
     is_handed_over: bool = False
+    review: CommitId | None = None
 
 
 @dataclass(frozen=True, slots=True)
