@@ -26,6 +26,7 @@ PACKAGES = {
     Provider.GITEA: "gitea",
     Provider.GITLAB: "gitlab",
     Provider.JIRA: "jira",
+    Provider.PLANE: "plane",
 }
 """Provider → the package of its adapters, imported when it is chosen."""
 _HERE = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -76,6 +77,7 @@ class Wiring:
         reserve: the share of its rate limit that is left to people.
         patience: how long to go on.
         username: what goes with the token, where that takes one.
+        workspace: which one of the place, where it has several.
         setting: the table that describes it, for messages: `forges.work`.
         warnings: what is worth saying about its token.
     """
@@ -84,6 +86,7 @@ class Wiring:
     reserve: float = 0.1
     patience: Patience = field(default_factory=Patience)
     username: str = ""
+    workspace: str = ""
     setting: str = ""
     warnings: tuple[str, ...] = ()
 
@@ -109,7 +112,9 @@ def connect(place: Place, token: Secret, clock: Clock, wiring: Wiring = Wiring()
         # A server on this very machine is behind no proxy.
         uses_proxies=urlsplit(api).hostname not in _HERE,
     )
-    endpoint = getattr(endpoint_module, f"{name}Endpoint")(http, place, url)
+    endpoint = getattr(endpoint_module, f"{name}Endpoint")(
+        http, place, url, *([wiring.workspace] if wiring.workspace else [])
+    )
     tracker = getattr(import_module(f"{package}.tracker"), f"{name}Tracker")(endpoint)
     if not place.provider.has_repositories:
         return Connected(place, tracker, endpoint, http, wiring.warnings, None)

@@ -27,6 +27,7 @@ _PROVIDERS = {
     "forgejo": Provider.GITEA,
     "gitlab": Provider.GITLAB,
     "jira": Provider.JIRA,
+    "plane": Provider.PLANE,
 }
 _PUBLIC = {Provider.GITHUB: GITHUB_COM.url, Provider.GITLAB: "https://gitlab.com"}
 """Services that a table without an address means."""
@@ -100,6 +101,7 @@ class Places:
             reserve=table.reserve_percent / 100 if isinstance(table, ForgeTable) else _RESERVE,
             patience=patience or Patience(),
             username=table.username if isinstance(table, TrackerTable) else "",
+            workspace=table.workspace if isinstance(table, TrackerTable) else "",
             setting=self._key(name),
             warnings=choice.warnings,
         )
@@ -129,4 +131,7 @@ class Places:
         if not url:
             message = f"{self._key(name)} has no address"
             raise ConfigError(message, remedy=f'write url = "https://…" under [{self._key(name)}]')
+        if provider is Provider.PLANE and not (isinstance(table, TrackerTable) and table.workspace):
+            message = f"{self._key(name)} has no workspace"
+            raise ConfigError(message, remedy=f'write workspace = "…" under [{self._key(name)}], as in its addresses')
         return Place(name, provider, url)

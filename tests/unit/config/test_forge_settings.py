@@ -67,7 +67,8 @@ def test_each_key_of_a_forges_table_changes_the_line_to_it(load: Load, line: str
 @pytest.mark.parametrize(
     ("line", "plain", "changed"),
     [
-        ('kind = "jira"', "[forges.NAME]", "[forges.NAME]"),
+        ('kind = "plane"\nworkspace = "acme"', "JiraTracker", "PlaneTracker"),
+        ('workspace = "acme"\nkind = "plane"', "JiraTracker", "/workspaces/acme"),
         ('url = "https://other.example.org/"', "https://jira.example.org", "https://other.example.org"),
         ('public_url = "https://seen.example.org"', "('https://jira.example.org',", "('https://seen.example.org',"),
         ('username = "ada@example.org"', "Bearer aaaaaaaaaa", "Basic "),
@@ -82,7 +83,10 @@ def test_each_key_of_a_trackers_table_changes_the_line_to_it(load: Load, line: s
         found = load(f"[trackers.desk]\n{lines}\n", ONE="a" * 10, OTHER="b" * 10).connect("desk")
         with pytest.raises(ConfigError) as caught:
             _ = found.forge
-        return f"{(found.place.url,)} {found.http.url} {found.http._wire._headers['authorization']} {caught.value}"
+        sent = found.http._wire._headers
+        token = sent.get("authorization") or sent.get("x-api-key")
+        where = getattr(found.endpoint, "path", "")
+        return f"{(found.place.url,)} {found.http.url} {token} {caught.value} {type(found.tracker).__name__} {where}"
 
     assert plain in describe(keys)
     assert changed in describe({**keys, line.partition(" ")[0]: line})
@@ -91,6 +95,8 @@ def test_each_key_of_a_trackers_table_changes_the_line_to_it(load: Load, line: s
 def test_a_tracker_of_another_kind_is_refused(load: Load) -> None:
     with pytest.raises(InvalidConfiguration, match="kind"):
         load('[trackers.desk]\nkind = "linear"\nurl = "https://x.example.org"\n')
+    with pytest.raises(ConfigError, match=r"trackers.plane has no workspace"):
+        _ = load('[trackers.plane]\nurl = "https://x.example.org"\n').by_name
     with pytest.raises(ConfigError, match="a tracker and of a forge"):
         _ = load('[trackers.a]\nurl = "https://x.example.org"\n[forges.a]\nurl = "https://x.example.org"\n').by_name
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from whilly.adapters.jira.blocks import Block, read_blocks, read_pieces
+from whilly.adapters.markdown import Block, read_blocks, read_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote
 
-from whilly.adapters.jira.blocks import Block, Piece, read_blocks, read_pieces
+from whilly.adapters.markdown import Block, Piece, read_blocks, read_pieces
 from whilly.domain.forge.marker import encode_key
 
 _MARK = re.compile(r"\s*\{anchor:whilly:(?P<key>[^\s{}]+)\}\s*\Z")

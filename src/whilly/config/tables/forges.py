@@ -42,11 +42,12 @@ class ForgeTable(Section):
 class TrackerTable(Section):
     """A tracker that is no forge: `[trackers.NAME]`."""
 
-    kind: Literal["", "jira"] = Field(
+    kind: Literal["", "jira", "plane"] = Field(
         default="", description="Whose API it speaks; empty is the table's own name, or `jira` for any other name."
     )
     url: Url = Field(default="", description="Where Whilly reaches it.")
     public_url: Url = Field(default="", description="Where people see it, if that is another address: for links.")
+    workspace: str = Field(default="", description="The short name of the workspace in Plane's addresses.")
     username: str = Field(
         default="", description="The mail address of the account, for Jira Cloud; empty for a personal access token."
     )

@@ -1,4 +1,4 @@
-"""The Markdown that Whilly writes, as blocks and pieces of lines: what Jira's two languages are made from."""
+"""The Markdown that Whilly writes, as blocks and pieces of lines: what trackers with other languages are given."""
 
 from __future__ import annotations
 

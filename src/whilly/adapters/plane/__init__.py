@@ -1,0 +1,3 @@
+"""Plane."""
+
+from __future__ import annotations
