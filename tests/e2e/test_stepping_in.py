@@ -222,6 +222,16 @@ def finished(tmp_path_factory: pytest.TempPathFactory, test_environment: Any) ->
     made.close()
 
 
+@pytest.mark.parametrize("task", ["T-1", "t-9"])
+def test_without_a_plan_s_name_it_is_one_that_has_the_task(finished: Workshop, task: str) -> None:
+    for words in (("timeline",), ("why",), ("logs",)):
+        told = finished.run(*words, task, "--json")
+        assert (told.code, f'"id": "{task.upper()}"' in told.out) == (0, True), told.out + told.err
+    for words in (("cancel",), ("retry",), ("stop",), ("attach",)):
+        assert f"{task.upper()}" in (refused := finished.run(*words, task)).err, refused.err
+        assert "there is no task" not in refused.err
+
+
 def test_reading_along_shows_what_the_agent_does_until_it_ends(shop: Workshop) -> None:
     script = f"$ echo first words\n$ echo busy >> $LOG\n$ {WAIT}\n$ echo x > x; echo last words"
     shop.plan({"id": "T-1", "description": script})

@@ -12,6 +12,7 @@ import pytest
 from whilly.adapters.memory.sessions import Play
 from whilly.domain.attempt import Outcome
 from whilly.domain.errors import NotFound, Unavailable
+from whilly.domain.flow.pipeline import Pipeline
 from whilly.domain.flow.plan_run import Limits, PlanPhase, StopReason
 from whilly.domain.session import Exit
 from whilly.testing.world import MAIN, hang, item, say, work
@@ -347,3 +348,23 @@ def test_a_stage_that_the_pipeline_has_lost_fails_its_item(open_office: Callable
     again = open_office()
     again.run()
     assert again.records.reason("A") == "pipeline solo has no stage execute any more"
+
+
+def test_a_plan_goes_through_the_pipeline_that_it_is_begun_with(
+    open_office: Callable[..., Office], world: World
+) -> None:
+    solo = world.pipelines["solo"]
+    bold = Pipeline("bold", "execute", {"execute": replace(solo.stages["execute"], next="")})
+    world.pipelines = {"solo": solo, "bold": bold}
+    world.scripts["A", 1] = hang
+    office = open_office()
+    office.import_items(item("A"), item("B", "A"))
+    office.begin(pipeline="bold")
+    office.wait_for_session("A")
+    again = open_office()
+    again.begin(pipeline="solo")
+    world.sessions.finish(again.records.home("A", 1), Exit(code=0))
+    again.finish()
+    # What has begun goes on where it was; what begins afterwards goes the new way.
+    assert again.records.story("A") == ["execute completed"]
+    assert again.records.story("B") == ONCE

@@ -31,7 +31,9 @@ async def integrate_change(brief: Brief, context: AttemptContext) -> AttemptResu
             return AttemptResult(Outcome.CRASHED, f"branch {brief.target} or the run's commit is gone")
         if await _is_there(brief, context, target):
             return AttemptResult(Outcome.COMPLETED, commit=brief.candidate)
-        combined = await context.ports.repository.combine(brief.run.head, brief.base, target, commit_message(brief))
+        combined = await context.ports.repository.combine(
+            brief.run.head, brief.run.integrated or brief.base, target, commit_message(brief)
+        )
         if isinstance(combined, Conflicted):
             return _conflict(brief, combined)
         result = await _move(brief, context, combined, target)

@@ -9,6 +9,7 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from whilly.adapters.system.clock import SystemClock
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from whilly.domain.ids import PlanId
     from whilly.domain.redaction import Redactor
     from whilly.domain.work_item import WorkItem
-    from whilly.engine.driving.driver import Staff
+    from whilly.engine.driving.driver import Handler, Staff
     from whilly.engine.engine import Engine
     from whilly.engine.ledger import Ledger
     from whilly.engine.observer import Observer
@@ -331,8 +332,8 @@ class Project:
     def _held_ports(self) -> Ports:
         return self.ports(Tier.CONTAINED)
 
-    def engine(self) -> tuple[Engine, Ledger]:
-        """The engine and the ledger that it writes; importing durable execution costs over half a second."""
+    def engine(self, actions: Mapping[str, Handler] = MappingProxyType({})) -> tuple[Engine, Ledger]:
+        """The engine and the ledger that it writes; `actions` are those of one pipeline only, and who does them."""
         from whilly.engine.dispatch import Dispatch  # noqa: PLC0415  (as above)
         from whilly.engine.driving.driver import Driver  # noqa: PLC0415  (as above)
         from whilly.engine.engine import Engine  # noqa: PLC0415  (as above)
@@ -341,10 +342,10 @@ class Project:
         dispatch = Dispatch(self.database, self.database_url)
         ledger = Ledger(self.database, self.clock, self.pipelines, dispatch.enqueue, self.checkpoint)
         held = None if self.tier is Tier.CONTAINED else lambda: self._held_ports
-        driver = Driver(ledger, self.reading, self.ports(), rules(self.settings), self._staff(), held)
+        driver = Driver(ledger, self.reading, self.ports(), rules(self.settings), self._staff(actions), held)
         return Engine(ledger, self.reading, driver, dispatch, self.clock), ledger
 
-    def _staff(self) -> Staff:
+    def _staff(self, actions: Mapping[str, Handler]) -> Staff:
         from whilly.adapters.jinja.renderer import make_renderer  # noqa: PLC0415  (costs 0.1 s)
         from whilly.application.hand_over import hand_over  # noqa: PLC0415  (as above)
         from whilly.application.integrate_change import integrate_change  # noqa: PLC0415  (as above)
@@ -352,8 +353,9 @@ class Project:
         from whilly.application.verify_change import verify_change  # noqa: PLC0415  (as above)
         from whilly.engine.driving.driver import Staff  # noqa: PLC0415  (as above)
 
+        usual = {"": run_session, "handoff": hand_over, "verify": verify_change, "integrate": integrate_change}
         return Staff(
-            handlers={"": run_session, "handoff": hand_over, "verify": verify_change, "integrate": integrate_change},
+            handlers={**usual, **actions},
             default_agent=self.default_agent,
             substitutes=self.settings.agent.substitutes,
             default_model=self.settings.agent.model,

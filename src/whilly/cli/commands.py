@@ -21,6 +21,7 @@ COMMANDS: dict[str, Lazy] = {
     "init": Lazy("whilly.cli.configure.init:init", "Set up Whilly in this repository."),
     "run": Lazy("whilly.cli.work.run:run", "Work through a plan."),
     "plan": Lazy("whilly.cli.plan.plan:plan", "Challenge a plan before it costs anything."),
+    "forge": Lazy("whilly.cli.forge.forge:forge", "Turn an issue into a pull request, and look after that."),
     "status": Lazy("whilly.cli.inspect.status:status", "Show where a plan stands."),
     "why": Lazy("whilly.cli.inspect.why:why", "Say why a task is where it is."),
     "timeline": Lazy("whilly.cli.inspect.timeline:timeline", "Show everything that has happened to a task."),

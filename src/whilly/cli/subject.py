@@ -16,7 +16,7 @@ from whilly.domain.errors import ConfigError
 from whilly.tui.neutral import json_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from whilly.application.telling.rows import ItemRow, PlanRow
     from whilly.bootstrap import Project
@@ -26,7 +26,7 @@ Command = TypeVar("Command", bound="Callable[..., Any]")
 
 def plan_option(command: Command) -> Command:
     """`--plan`, for a ledger that holds several."""
-    told = "The plan: its name, file or id. Without it, the one that was worked on last."
+    told = "The plan: its name, file or id. Without it, the one that was worked on last, of those that have the task."
     return click.option("--plan", "wanted", metavar="PLAN", help=told)(command)
 
 
@@ -50,15 +50,15 @@ def open_ledger() -> Project:
     return project
 
 
-def choose_plan(project: Project, wanted: str | None) -> PlanRow:
-    """The plan of that name, file or id; without one, the plan that was worked on last.
+def choose_plan(project: Project, wanted: str | None, *tasks: str) -> PlanRow:
+    """The plan of that name, file or id; without one, the one of those with all these tasks that was worked on last.
 
     Raises:
         ConfigError: there is none, or there are several.
     """
     plans = project.reading.plans()
     if wanted is None:
-        return plans[0]
+        return next((plan for plan in plans if tasks and _has(project, plan, tasks)), plans[0])
     found = [plan for plan in plans if wanted in {plan.id, plan.source}] or [
         plan for plan in plans if _answers_to(plan, wanted)
     ]
@@ -67,6 +67,10 @@ def choose_plan(project: Project, wanted: str | None) -> PlanRow:
     known = ", ".join(sorted(f"{plan.name} ({plan.source})" for plan in found or plans))
     message = f"{'there is no plan' if not found else 'there are several plans'} {wanted!r} in the ledger"
     raise ConfigError(message, remedy=f"name one of them by its file: {known}")
+
+
+def _has(project: Project, plan: PlanRow, tasks: Iterable[str]) -> bool:
+    return {task.casefold() for task in tasks} <= {row.item.id.casefold() for row in project.reading.items(plan.id)}
 
 
 def _answers_to(plan: PlanRow, wanted: str) -> bool:

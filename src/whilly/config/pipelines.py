@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _TOP = {"name", "first", "stages"}
-_STAGE = {"next", "role", "action", "prompt", "resumes", "attempts", "on"}
+_STAGE = {"next", "role", "action", "prompt", "resumes", "integrates", "attempts", "on"}
 _ROUTE = {"to", "limit"}
 
 
@@ -80,6 +80,7 @@ def _stage(name: str, entry: Mapping[str, Any], max_attempts: int, problems: lis
         action=str(entry.get("action", "")),
         prompt=str(entry.get("prompt", "")),
         resumes=bool(entry.get("resumes", False)),
+        integrates=bool(entry.get("integrates", False)),
         attempts=int(entry.get("attempts", max_attempts)),
     )
     if "next" not in entry:

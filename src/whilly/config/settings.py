@@ -19,7 +19,9 @@ from whilly.config.tables.fields import (
 )
 from whilly.config.tables.forges import ForgeTable, TrackerTable
 from whilly.config.tables.people import HandoffSettings
+from whilly.config.tables.prices import PriceTable
 from whilly.config.tables.protection import MachineSettings
+from whilly.config.tables.pull_requests import PullRequestSettings
 from whilly.config.tables.trackers import GithubSettings, JiraSettings, ProjectBoardSettings
 from whilly.config.values import checked_branch, command_table
 from whilly.domain.change import CheckCommand
@@ -264,23 +266,6 @@ class AgentTable(Section):
         return self.model_dump(exclude_unset=True, exclude={"isolation"})
 
 
-class PriceTable(Section):
-    """What a model costs, in US dollars for a million tokens; what is not set is as packaged, if the model is known."""
-
-    input: Dollars | None = Field(default=None, description="Input that was not cached.")
-    output: Dollars | None = Field(default=None, description="Output, thoughts included.")
-    cache_read: Dollars | None = Field(
-        default=None, description="Input read from a cache; without any price it is like other input."
-    )
-    cache_write: Dollars | None = Field(
-        default=None, description="Input put into a cache; without any price it is like other input."
-    )
-
-    def rates(self) -> dict[str, Decimal]:
-        """What is set, and nothing else."""
-        return self.model_dump(exclude_none=True)
-
-
 class RepositorySettings(Section):
     """Where work starts and where it goes."""
 
@@ -392,6 +377,7 @@ class Settings(Section):
         default_factory=dict, description="Trackers by name that are no forges; see the table of one."
     )
     machine: MachineSettings = MachineSettings()
+    pull_request: PullRequestSettings = PullRequestSettings()
     repository: RepositorySettings = RepositorySettings()
     profile: ProfileSettings = ProfileSettings()
     storage: StorageSettings = StorageSettings()

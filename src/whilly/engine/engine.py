@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, final
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from whilly.domain.flow.plan_run import PlanPhase, StopReason
+from whilly.domain.flow.plan_run import SOLO, PlanPhase, StopReason
 from whilly.engine.fault import explain_fault
 
 if TYPE_CHECKING:
@@ -63,7 +63,16 @@ class Engine:
         """What is happening right now."""
         return self._driver.live
 
-    def begin(self, plan: PlanId, limits: Limits, *, base: str, target: str, timeout: timedelta | None = None) -> None:
+    def begin(
+        self,
+        plan: PlanId,
+        limits: Limits,
+        *,
+        base: str,
+        target: str,
+        timeout: timedelta | None = None,
+        pipeline: str = SOLO,
+    ) -> None:
         """Begin to work on `plan`, or go on where it was left."""
         self._plan = plan
         self._version, self._is_at_rest = 0, False
@@ -73,7 +82,7 @@ class Engine:
         self._driver.control.resume(plan)
         self._dispatch.prepare()
         self._ledger.rest_others(plan)
-        self._ledger.begin(plan, limits, base=base, target=target)
+        self._ledger.begin(plan, limits, base=base, target=target, pipeline=pipeline)
         # Last: what an earlier process left unfinished goes on under the new limits, not under the old ones.
         if not self._is_launched:
             self._dispatch.launch(self._driver.drive)

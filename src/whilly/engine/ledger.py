@@ -29,7 +29,7 @@ from whilly.domain.flow.event import (
     Told,
 )
 from whilly.domain.flow.lifecycle import StartAttempt, decide, due
-from whilly.domain.flow.plan_run import Grant, Hold, Limits, PlanRun, StopReason
+from whilly.domain.flow.plan_run import SOLO, Grant, Hold, Limits, PlanRun, StopReason
 from whilly.domain.flow.run import Phase, Run
 from whilly.domain.ids import CommitId, ItemId, PlanId, RunId, SessionId
 from whilly.domain.work_item import ItemStatus
@@ -152,7 +152,7 @@ class Ledger:
 
     def _sources(self, tx: Transaction, state: PlanRun, version: int) -> Sources:
         return Sources(
-            pipeline=self._pipelines[state.pipeline],
+            pipelines=self._pipelines,
             definition=lambda: tx.plans.definition(state.plan),
             enqueue=lambda run, number: self._ask(tx, run, f"{run.id}/{number}/{version}"),
             may_start=self._enqueue is not None,
@@ -162,10 +162,10 @@ class Ledger:
         if self._enqueue is not None:
             self._enqueue(tx.connection, run.id, key)
 
-    def begin(self, plan: PlanId, limits: Limits, *, base: str, target: str) -> None:
+    def begin(self, plan: PlanId, limits: Limits, *, base: str, target: str, pipeline: str = SOLO) -> None:
         """Work on the plan begins, or begins again where it was: open runs are driven on, new ones are started."""
         with self.unit("begin", plan) as unit:
-            unit.state = plan_run.activate(unit.state, limits, base=base, target=target)
+            unit.state = plan_run.activate(unit.state, limits, base=base, target=target, pipeline=pipeline)
             unit.tx.plans.mark_begun(plan)
             unit.note(
                 "plan_begun", number=unit.state.number, parallel=limits.parallel, budget=limits.budget, target=target

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, final
 
@@ -51,13 +51,13 @@ class Sources:
     """What a change to a plan may need.
 
     Attributes:
-        pipeline: the one that new runs go through.
+        pipelines: by name.
         definition: gives the plan's items; asked only when the frontier has to be built.
         enqueue: asks for a run to be driven, in this transaction, during the plan's n-th time of work.
         may_start: whether this process may start runs; one that only records what people say leaves it to the engine.
     """
 
-    pipeline: Pipeline
+    pipelines: Mapping[str, Pipeline]
     definition: Callable[[], Plan]
     enqueue: Callable[[Run, int], None]
     may_start: bool = True
@@ -178,7 +178,7 @@ class PlanUnit:
         free = self.state.limits.parallel - self.tx.runs.count(plan, *SLOT_PHASES) - back
         for item in self.frontier.start(free) if free > 0 else []:
             number = self.tx.runs.count_of(plan, item) + 1
-            pipeline = self._sources.pipeline
+            pipeline = self._sources.pipelines[self.state.pipeline]
             said = self.tx.items.reason(plan, item)
             # To somebody who begins, it is a word on the way; to somebody who tries again, what to do differently.
             evidence = Evidence(summary=said) if said and number > 1 else None
@@ -192,7 +192,8 @@ class PlanUnit:
     def _is_at_rest(self) -> bool:
         plan = self.state.plan
         if self.state.is_winding_down and any(
-            not self._sources.pipeline.stages[run.stage].is_agent for run in self.tx.runs.find(plan, Phase.QUEUED)
+            not self._sources.pipelines[run.pipeline].stages[run.stage].is_agent
+            for run in self.tx.runs.find(plan, Phase.QUEUED)
         ):
             return False
         if self.state.phase is PlanPhase.STOPPING:

@@ -18,6 +18,7 @@ UNITS: Final = (
     "cancel",
     "stop_attempt",
     "tell",
+    "accept",
     "retry",
     "reset",
 )
@@ -26,11 +27,14 @@ UNITS: Final = (
 ACTS: Final = ("open", "start", "save", "check", "advance", "close", "git")
 """Acts on the world outside: each passes `<name>:before` and `<name>:after`."""
 
+FORGE_ACTS: Final = ("ask", "push", "publish", "answer", "rebase")
+"""Acts on the way from an issue to a pull request: the same."""
+
 POINTS: Final = tuple(
     [f"{name}:{moment}" for name in UNITS for moment in ("before", "inside", "after")]
     + [f"{name}:{moment}" for name in ACTS for moment in ("before", "after")]
 )
-"""Every name that a checkpoint is called with; a test holds it complete."""
+"""Every name that a checkpoint is called with while a plan is worked on; a test holds it complete."""
 
 
 class Checkpoint(Protocol):

@@ -15,6 +15,7 @@ from whilly.application.hand_over import hand_over
 from whilly.application.integrate_change import integrate_change
 from whilly.application.run_session import run_session
 from whilly.application.verify_change import verify_change
+from whilly.domain.flow.plan_run import SOLO
 from whilly.domain.ids import ItemId, PlanId
 from whilly.domain.plan import Plan
 from whilly.engine.database import migrate, open_database
@@ -122,13 +123,13 @@ class Office:
         """Make these the plan's items."""
         return self.planning.import_plan(Plan(plan, plan, plan, f"/{plan}.json", items))
 
-    def begin(self, plan: PlanId = PLAN, timeout: timedelta | None = None) -> None:
+    def begin(self, plan: PlanId = PLAN, timeout: timedelta | None = None, pipeline: str = SOLO) -> None:
         """Begin to work on a plan."""
-        self.engine.begin(plan, self.limits, base="main", target="main", timeout=timeout)
+        self.engine.begin(plan, self.limits, base="main", target="main", timeout=timeout, pipeline=pipeline)
 
-    def run(self, plan: PlanId = PLAN, timeout: timedelta | None = None) -> None:
+    def run(self, plan: PlanId = PLAN, timeout: timedelta | None = None, pipeline: str = SOLO) -> None:
         """Work on a plan until it is at rest."""
-        self.begin(plan, timeout)
+        self.begin(plan, timeout, pipeline)
         self.finish()
 
     def finish(self) -> None:

@@ -27,6 +27,7 @@ item=$(sed -n 's/^# Task \\([^ ]*\\).*/\\1/p' "$prompt" | head -1)
 round=execute
 grep -q '^## A check fails' "$prompt" && round=repair
 grep -q '^## Your change conflicts' "$prompt" && round=resolve
+grep -q '^## People ask for changes' "$prompt" && round=address
 echo "start $item $round" >> "$LOG"
 sed -n 's/^[$] //p' "$prompt" > "$home/script.sh"
 . "$home/script.sh"

@@ -45,7 +45,8 @@ class JsonLines(View):
         lines = [describe_event(event, progress.plan) for event in progress.news]
         complete = {"event": "complete", **summarize(progress), "report": report, "exit_code": int(exit_code)}
         more = {"stop": progress.stop, "remedy": progress.remedy, "target": progress.target}
-        complete |= {**more, "take_over": progress.take_over, "warnings": list(progress.warnings)}
+        complete |= {**more, "take_over": progress.take_over, "pull_request": progress.pull_request}
+        complete |= {"warnings": list(progress.warnings)}
         self._write([*lines, complete])
 
     @override

@@ -26,10 +26,7 @@ def render_summary(progress: Progress, exit_code: int, report: str) -> list[Text
             f" in {duration(progress.elapsed)} for {dollars(progress.money.spent)}",
         )
     ]
-    if done and progress.target:
-        lines.append(Text(f"  the work is on branch {one_line(progress.target)}"))
-    if progress.take_over:
-        lines.append(Text(f"  take it over: {one_line(progress.take_over)}"))
+    lines += _render_outcome(progress, done)
     if progress.stop:
         lines.append(
             Text(f"  stopped: {progress.stop}" + (f" → {one_line(progress.remedy)}" if progress.remedy else ""))
@@ -48,3 +45,17 @@ def render_summary(progress: Progress, exit_code: int, report: str) -> list[Text
     if report:
         lines.append(Text(f"  report: {one_line(report)}", style="dim"))
     return lines
+
+
+def _render_outcome(progress: Progress, done: int) -> list[Text]:
+    """Where what came of it can be found."""
+    found = {
+        "pull request": progress.pull_request,
+        "the work is on branch": progress.target if done else "",
+        "take it over": progress.take_over,
+    }
+    return [
+        Text(f"  {name}{'' if name.endswith('branch') else ':'} {one_line(place)}")
+        for name, place in found.items()
+        if place
+    ]

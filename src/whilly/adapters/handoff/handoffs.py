@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, final
 
 from typing_extensions import override
 
-from whilly.adapters.handoff.files import Unreadable, read_file, write_file
 from whilly.adapters.handoff.payloads import (
     parse_meta,
     parse_result,
@@ -24,6 +23,7 @@ from whilly.adapters.handoff.payloads import (
 from whilly.domain.errors import NotFound, RuleViolation, Unavailable
 from whilly.domain.handoff import Answer, Handoff, HandoffState, Standing, name_handoff
 from whilly.ports.handoffs import Handoffs
+from whilly.transport.files import Unreadable, read_file, write_file
 
 if TYPE_CHECKING:
     from whilly.domain.ids import AttemptId

@@ -121,6 +121,7 @@ class Progress:
         undone: failed, skipped and blocked items, in this order; of each kind the latest first.
         news: the ledger's events since the last look.
         take_over: the command that brings finished work into the base branch; known at the end, if there is any.
+        pull_request: where people see the pull request that came of it; known at the end, if there is one.
         warnings: what is not as it should be beside the items; known at the end.
     """
 
@@ -146,6 +147,7 @@ class Progress:
     money: Money = Money()
     news: tuple[EventRow, ...] = ()
     take_over: str = ""
+    pull_request: str = ""
     warnings: tuple[str, ...] = ()
 
     @property

@@ -39,7 +39,7 @@ def attach(tasks: tuple[str, ...], wanted: str | None, *, has_panes: bool, as_js
     It only reads: Ctrl-C leaves the agent at work. With --json, one object a line.
     """
     project = open_ledger()
-    plan = choose_plan(project, wanted)
+    plan = choose_plan(project, wanted, *tasks)
     rows = project.reading.items(plan.id)
     chosen = [require_item(rows, plan, task) for task in tasks] or [row for row in rows if _is_at_work(project, row)]
     found = [(row, _find_attempt(project, plan, row)) for row in chosen]

@@ -33,7 +33,7 @@ LINES = 200
 def logs(task: str, attempt: str | None, lines: int, wanted: str | None, **flags: bool) -> int:
     """Show what the agents of TASK did, and what its checks said."""
     project = open_ledger()
-    plan = choose_plan(project, wanted)
+    plan = choose_plan(project, wanted, task)
     row = require_item(project.reading.items(plan.id), plan, task)
     attempts = project.reading.attempts(plan.id, row.item.id)
     chosen = _choose(attempts, attempt, row.run.id if row.run else "")

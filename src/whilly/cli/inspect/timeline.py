@@ -27,7 +27,7 @@ _SHOWN_APART = frozenset(
 def timeline(task: str, wanted: str | None, *, as_json: bool) -> None:
     """Show everything that has happened to TASK: attempts, outcomes, costs, evidence, what people said."""
     project = open_ledger()
-    plan = choose_plan(project, wanted)
+    plan = choose_plan(project, wanted, task)
     item = require_item(project.reading.items(plan.id), plan, task).item
     events = project.reading.events(plan.id, item.id)
     told = [describe_event(event, plan.id) for event in events]

@@ -37,7 +37,7 @@ OUTPUT_LINES = 20
 def why(task: str, wanted: str | None, *, as_json: bool) -> None:
     """Say why TASK is where it is: the first condition that is not met, with its evidence and its age."""
     project = open_ledger()
-    plan = choose_plan(project, wanted)
+    plan = choose_plan(project, wanted, task)
     case = _make_case(project, plan, task)
     explanation = _add_loss(project, plan, case, explain(case))
     if as_json:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def cancel(task: str, reason: str, wanted: str | None, *, as_json: bool) -> int:
     """Cancel TASK: its agent is ended, its work so far stays on its branch, what depends on it is blocked."""
     project = open_ledger()
-    plan = choose_plan(project, wanted)
+    plan = choose_plan(project, wanted, task)
     row = require_item(project.reading.items(plan.id), plan, task)
     refusal = project.recorder.cancel(plan.id, row.item.id, name_person(project), reason)
     problem = "" if refusal or find_owner(project.state) is not None else _end_session(project, row, reason)

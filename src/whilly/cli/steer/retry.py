@@ -46,7 +46,7 @@ def retry(tasks: tuple[str, ...], note: str, wanted: str | None, *, is_failed: b
         message = "name the tasks, or say --failed" if not tasks else "name the tasks or say --failed, not both"
         raise ConfigError(message, remedy="whilly status lists the tasks")
     project = open_ledger()
-    plan = choose_plan(project, wanted)
+    plan = choose_plan(project, wanted, *tasks)
     rows = project.reading.items(plan.id)
     if is_failed:
         items = [row.item.id for row in rows if row.status is ItemStatus.FAILED]

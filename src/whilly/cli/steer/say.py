@@ -29,7 +29,7 @@ def say(task: str, text: str, wanted: str | None, *, as_json: bool) -> int:
         message = "there is nothing to say" if not said else f"the text is longer than {MAX_TEXT} characters"
         raise ConfigError(message, remedy='whilly say TASK "…"')
     project = open_ledger()
-    plan = choose_plan(project, wanted)
+    plan = choose_plan(project, wanted, task)
     row = require_item(project.reading.items(plan.id), plan, task)
     refusal = project.planning().say(plan.id, row.item.id, name_person(project), said)
     run = row.run if row.run is not None and not row.run.is_ended else None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def stop(task: str, reason: str, wanted: str | None, *, as_json: bool) -> int:
     """End what is being done for TASK: its work is saved, and it waits until `whilly retry TASK` lets it go on."""
     project = open_ledger()
-    plan = choose_plan(project, wanted)
+    plan = choose_plan(project, wanted, task)
     row = require_item(project.reading.items(plan.id), plan, task)
     person = name_person(project)
     refusal = project.planning().stop_attempt(plan.id, row.item.id, person, reason)

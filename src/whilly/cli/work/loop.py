@@ -5,24 +5,25 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import click
 
 from whilly.application.explain_take_over import explain_take_over
+from whilly.application.telling.progress import Progress
 from whilly.cli.exit_codes import ExitCode, run_exit_code
 from whilly.cli.inspect.report import save_report
 from whilly.cli.lost_work import find_lost_work
 from whilly.cli.render_error import printable
 from whilly.cli.work.leftovers import remove_leftovers
-from whilly.domain.flow.plan_run import Limits, StopReason
+from whilly.domain.flow.plan_run import SOLO, Limits, StopReason
 from whilly.domain.ids import attempt_id
+from whilly.engine.driving.driver import Handler
 from whilly.tui.choose import choose_view, fitting_style
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from whilly.application.choose_target import Branches
     from whilly.bootstrap import Project
     from whilly.cli.work.allowance import Allowance
@@ -40,9 +41,24 @@ SHOW_SECONDS = 0.25
 """How often the view is given something new to show."""
 
 
-def work_on(project: Project, plan: Plan, branches: Branches, allowance: Allowance) -> ExitCode:
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a plan is worked on.
+
+    Attributes:
+        pipeline: the one that its items go through.
+        actions: who carries out the actions that only this pipeline has.
+        conclude: what has come of it, in place of a branch that can be taken over.
+    """
+
+    pipeline: str = SOLO
+    actions: Mapping[str, Handler] = field(default_factory=dict)
+    conclude: Callable[[Progress, ExitCode], tuple[Progress, ExitCode]] | None = None
+
+
+def work_on(project: Project, plan: Plan, branches: Branches, allowance: Allowance, way: Way = Way()) -> ExitCode:
     """Work on a plan until it is at rest, and show how it goes; its exit code."""
-    engine, ledger = project.engine()
+    engine, ledger = project.engine(way.actions)
     project.planning(ledger).import_plan(plan)
     asyncio.run(project.ports().sessions.sweep(_live_attempts(project)))
     observer = project.observer(plan.id, engine.live)
@@ -50,7 +66,7 @@ def work_on(project: Project, plan: Plan, branches: Branches, allowance: Allowan
         refused = allowance.verdict
         try:
             if refused is ExitCode.DONE:
-                _begin(engine, project, plan, branches, allowance)
+                _begin(engine, project, plan, branches, allowance, way)
                 _follow(engine, allowance, lambda: view.show(observer.look()))
         finally:
             engine.close()
@@ -59,11 +75,15 @@ def work_on(project: Project, plan: Plan, branches: Branches, allowance: Allowan
         progress = observer.look(at_once=True)
         code = run_exit_code(progress.counts, progress.stop)
         code = max(code, refused) if code is not ExitCode.DONE else code
-        take_over = asyncio.run(explain_take_over(project.repository, branches, project.root))
+        if way.conclude is not None:
+            progress, code = way.conclude(progress, code)
+        else:
+            take_over = asyncio.run(explain_take_over(project.repository, branches, project.root))
+            progress = replace(progress, take_over=take_over)
         lost = asyncio.run(find_lost_work(project, row))
         warnings = remove_leftovers(project, plan.id, engine.left)
         warnings = (*warnings, f"{lost.what} → {lost.remedy}") if lost else warnings
-        view.finish(replace(progress, take_over=take_over, warnings=warnings), code, save_report(project, row))
+        view.finish(replace(progress, warnings=warnings), code, save_report(project, row))
     for warning in warnings:
         click.echo(printable(f"whilly: warning: {warning}"), err=True)
     return code
@@ -76,9 +96,9 @@ def make_view(project: Project) -> View:
     return choose_view(sys.stdout, project.clock, style)
 
 
-def _begin(engine: Engine, project: Project, plan: Plan, branches: Branches, allowance: Allowance) -> None:
+def _begin(engine: Engine, project: Project, plan: Plan, branches: Branches, allowance: Allowance, way: Way) -> None:
     limits, timeout = _limits(project, allowance), allowance.begin()
-    engine.begin(plan.id, limits, base=branches.base, target=branches.target, timeout=timeout)
+    engine.begin(plan.id, limits, base=branches.base, target=branches.target, timeout=timeout, pipeline=way.pipeline)
 
 
 def _follow(engine: Engine, allowance: Allowance, show: Callable[[], None]) -> None:

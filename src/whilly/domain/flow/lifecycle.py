@@ -158,6 +158,8 @@ def _started(run: Run, event: AttemptStarted) -> Decision:
             session=run.session if not event.agent or run.agent in {"", event.agent} else None,
             agent=event.agent or run.agent,
             base=event.base or run.base,
+            # From a new base on, all that is on top of it is the change.
+            integrated=None if event.base else run.integrated,
             not_before=None,
             wait=None,
         )
@@ -202,8 +204,10 @@ def _ended(run: Run, event: AttemptEnded, pipeline: Pipeline) -> Decision:
     if not run.has_attempt or event.number != run.attempt:
         return _refuse(run, f"attempt {event.number} is not the current one")
     result, stop = event.result, run.stop
-    run = replace(run, head=result.commit or run.head, session=result.session or run.session, stop="")
     stage = pipeline.stages.get(run.stage)
+    if stage is not None and stage.integrates and result.outcome is Outcome.COMPLETED:
+        run = replace(run, integrated=run.head)
+    run = replace(run, head=result.commit or run.head, session=result.session or run.session, stop="")
     if stage is None:
         return Decision(_end(run, ItemStatus.FAILED, f"pipeline {pipeline.name} has no stage {run.stage} any more"))
     if stop and result.outcome is not Outcome.COMPLETED:

@@ -46,6 +46,7 @@ class Stage:
         prompt: name of the prompt template of an agent stage.
         resumes: whether an agent stage goes on with the run's conversation, where the agent can.
         routes: by outcome; an outcome without a route is retried within `attempts` or fails, as `lifecycle` says.
+        integrates: whether the target has the run's change when this stage has completed.
         attempts: tries that may fail (no progress, crashed, stalled, timed out) before the run fails.
     """
 
@@ -55,6 +56,7 @@ class Stage:
     action: str = ""
     prompt: str = ""
     resumes: bool = False
+    integrates: bool = False
     routes: Mapping[Outcome, Route] = field(default_factory=dict)
     attempts: int = 3
 

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+SOLO = "solo"
+"""The pipeline of a developer's own plan."""
+
+
 class PlanPhase(StrEnum):
     """Whether runs of the plan may start attempts."""
 
@@ -82,7 +86,7 @@ class PlanRun:
     plan: PlanId
     phase: PlanPhase = PlanPhase.IDLE
     number: int = 0
-    pipeline: str = "solo"
+    pipeline: str = SOLO
     target: str = ""
     base: str = ""
     limits: Limits = Limits()
@@ -161,12 +165,13 @@ def _admit_agent(plan: PlanRun, purses: Sequence[Purse], wanted: Decimal) -> Gra
     return Grant(min(given))
 
 
-def activate(plan: PlanRun, limits: Limits, *, base: str, target: str) -> PlanRun:
+def activate(plan: PlanRun, limits: Limits, *, base: str, target: str, pipeline: str = SOLO) -> PlanRun:
     """Work on the plan begins, or begins again; what was spent and done stays."""
     return replace(
         plan,
         phase=PlanPhase.ACTIVE,
         number=plan.number + 1,
+        pipeline=pipeline,
         limits=limits,
         base=base,
         target=target,

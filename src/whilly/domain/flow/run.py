@@ -71,6 +71,7 @@ class Run:
         base: the commit that the workspace started from.
         head: the commit that holds the work so far.
         accepted: the commit that a person agreed to, which says nothing about a later one.
+        integrated: the work whose change the target has; what is done afterwards is put there as a change of that.
         rejected: the commit that did not pass last time: what mends it has to differ from it.
         evidence: what failed last time; goes into the next prompt.
         fingerprint: of the last rejected check; the same one twice ends the run.
@@ -95,6 +96,7 @@ class Run:
     base: CommitId | None = None
     head: CommitId | None = None
     accepted: CommitId | None = None
+    integrated: CommitId | None = None
     rejected: CommitId | None = None
     evidence: Evidence | None = None
     fingerprint: str = ""

@@ -169,6 +169,16 @@ def _steer(*words: str) -> Callable[[Site, Verdict, Kill], None]:
     return play
 
 
+def _accept(site: Site, verdict: Verdict, kill: Kill) -> None:
+    """Whilly is gone while an agent works, and somebody agrees to what is not there yet, which is refused."""
+    run = ("run", "slow.json", "--headless")
+    verdict.kills += site.call(*run, fuse="start:after:1", limit=LIMIT) == -signal.SIGKILL
+    site.call("cancel", "later")
+    _die(site, verdict, kill, "accept", "slow", "c0ffee7")
+    (site.folder / "go").touch()
+    _go_on(site, verdict, {"slow": "done", "later": "skipped"}, run=run, targets=("whilly/slow",))
+
+
 _STORIES: Final[Mapping[str, Callable[[Site, Verdict, Kill], None]]] = {
     "stop": _stop,
     "rest": _rest,
@@ -178,6 +188,7 @@ _STORIES: Final[Mapping[str, Callable[[Site, Verdict, Kill], None]]] = {
     "refresh": _refresh,
     "hand_over": _hand_over,
     "stop_attempt": _steer("stop", "slow"),
+    "accept": _accept,
     "tell": _steer("say", "slow", "take your time"),
 }
 """For points that working on a plan does not pass; each begins with the name of the point's unit."""

@@ -68,6 +68,8 @@ class PullRoutes:
         ticket = self._desk.hub.add_ticket(repo, author, text_of(data, "title"), text_of(data, "description"), pull)
         labels = text_of(data, "labels").split(",")
         self._desk.hub.set_labels(repo, ticket, [name for name in labels if name])
+        asked = data.get("reviewer_ids") if isinstance(data, dict) else None
+        pull.reviewers = [user.login for user in self._desk.hub.users.values() if user.id in (asked or [])]
         return Reply(201, self._desk.render.pull(repo, ticket, pull))
 
     def _get(self, call: Call) -> Reply:

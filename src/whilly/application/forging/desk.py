@@ -1,0 +1,96 @@
+"""What the stages of the pipeline `forge` need for one issue, and how they fail."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from whilly.domain.attempt import AttemptResult, Outcome
+from whilly.domain.errors import NotAuthorized, NotFound, RuleViolation
+from whilly.domain.flow.brief import HandedOver
+from whilly.domain.forge.place import Provider
+from whilly.domain.forge.pull_request import MergeMethod
+from whilly.domain.forge.reference import IssueRef
+from whilly.domain.ids import RunId
+from whilly.ports.delivery.artefacts import Artefacts
+from whilly.ports.delivery.remote import Remote
+from whilly.ports.forge import Forge
+from whilly.ports.tracker import Tracker
+
+if TYPE_CHECKING:
+    from whilly.application.attempt_context import AttemptContext
+    from whilly.domain.flow.brief import Brief
+
+
+@dataclass(frozen=True, slots=True)
+class PullRules:
+    """How pull requests are opened.
+
+    Attributes:
+        is_draft: None leaves that to how sure Whilly is of what was wanted.
+        reviewers: logins of the forge.
+        look_every: seconds between two looks at an open pull request; None looks once.
+        follows_base: whenever the base branch has moved the change is put on top of it; otherwise where it must.
+        merges_itself: what is approved and green is merged by Whilly.
+    """
+
+    is_draft: bool | None = None
+    labels: tuple[str, ...] = ()
+    reviewers: tuple[str, ...] = ()
+    look_every: float | None = None
+    follows_base: bool = True
+    merges_itself: bool = False
+    method: MergeMethod = MergeMethod.SQUASH
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A look at a pull request that asked for nothing.
+
+    Attributes:
+        at: by the clock's stop-watch.
+    """
+
+    at: float
+    found: HandedOver
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """One issue's tracker and forge.
+
+    Attributes:
+        repository: `owner/name` at the forge.
+        base: the branch that the pull request is to be merged into.
+        provider: of the forge.
+        looks: at pull requests that are looked at again and again, the last one of each run.
+        is_own_tracker: the issue is one of the repository itself, which the forge closes with the pull request.
+    """
+
+    ref: IssueRef
+    repository: str
+    base: str
+    tracker: Tracker
+    forge: Forge
+    remote: Remote
+    artefacts: Artefacts
+    rules: PullRules = PullRules()
+    is_own_tracker: bool = True
+    provider: Provider = Provider.GITHUB
+    looks: dict[RunId, Look] = field(default_factory=dict)
+
+
+Stage = Callable[["Brief", "AttemptContext", Desk], Awaitable[AttemptResult | HandedOver]]
+
+
+def at(desk: Desk, stage: Stage) -> Callable[[Brief, AttemptContext], Awaitable[AttemptResult | HandedOver]]:
+    """The stage as the engine calls it. What only a person can mend is waited for; an outage is tried again."""
+
+    async def work(brief: Brief, context: AttemptContext) -> AttemptResult | HandedOver:
+        try:
+            return await stage(brief, context, desk)
+        except (NotAuthorized, NotFound, RuleViolation) as error:
+            return AttemptResult(Outcome.ASKED, f"{error}; then: whilly retry {brief.item.id}", commit=brief.run.head)
+
+    return work

@@ -1,0 +1,97 @@
+"""What the stages remember of a pull request: artefacts of the run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from whilly.domain.errors import NotFound
+from whilly.domain.forge.pull_request import PullRef
+from whilly.domain.ids import CommitId
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from whilly.application.forging.desk import Desk
+    from whilly.domain.flow.brief import Brief
+    from whilly.domain.forge.feedback import Request
+    from whilly.domain.forge.pull_request import PullRequest
+
+PULL_REQUEST = "pr"
+FEEDBACK = "feedback"
+FORK = "fork"
+
+
+async def keep_pull(brief: Brief, desk: Desk, pull: PullRequest, head: CommitId) -> None:
+    """Remember the pull request, and which commit Whilly has pushed."""
+    document = {
+        "version": 1,
+        "repository": pull.ref.repository,
+        "number": pull.ref.number,
+        "url": pull.url,
+        "title": pull.title,
+        "branch": pull.head_branch,
+        "base": pull.base_branch,
+        "head": head,
+        "is_draft": pull.is_draft,
+    }
+    await desk.artefacts.save(brief.run.id, PULL_REQUEST, document)
+
+
+async def find_pull(brief: Brief, desk: Desk) -> PullRef:
+    """The run's pull request.
+
+    Raises:
+        NotFound: none was opened.
+    """
+    known = await desk.artefacts.load(brief.run.id, PULL_REQUEST)
+    if known is None:
+        message = f"{brief.run.id} has opened no pull request"
+        raise NotFound(message)
+    return PullRef(desk.ref.place, str(known["repository"]), int(str(known["number"])))
+
+
+async def find_head(brief: Brief, desk: Desk) -> CommitId | None:
+    """The commit that Whilly has pushed last."""
+    known = await desk.artefacts.load(brief.run.id, PULL_REQUEST) or {}
+    return CommitId(str(known["head"])) if known.get("head") else None
+
+
+async def keep_fork(brief: Brief, desk: Desk, commit: CommitId) -> None:
+    """Remember the commit of the base branch that the issue's branch is on top of."""
+    await desk.artefacts.save(brief.run.id, FORK, {"version": 1, "commit": commit})
+
+
+async def find_fork(brief: Brief, desk: Desk) -> CommitId | None:
+    """The commit of the base branch that the issue's branch is on top of."""
+    known = await desk.artefacts.load(brief.run.id, FORK) or {}
+    return CommitId(str(known["commit"])) if known.get("commit") else None
+
+
+async def keep_open_requests(brief: Brief, desk: Desk, requests: Sequence[Request]) -> None:
+    """Remember what is to be answered when the change that was asked for is there."""
+    known = await _load(brief, desk)
+    waiting = [{"id": each.id, "thread": each.thread, "author": each.author} for each in requests]
+    await desk.artefacts.save(brief.run.id, FEEDBACK, {**known, "waiting": waiting})
+
+
+async def find_waiting(brief: Brief, desk: Desk) -> Sequence[tuple[str, str]]:
+    """Id and thread of what is to be answered."""
+    return [(each["id"], each["thread"]) for each in (await _load(brief, desk))["waiting"]]
+
+
+async def mark_answered(brief: Brief, desk: Desk, request: str) -> None:
+    """This one was answered."""
+    known = await _load(brief, desk)
+    waiting = [each for each in known["waiting"] if each["id"] != request]
+    document = {**known, "waiting": waiting, "answered": [*known["answered"], request]}
+    await desk.artefacts.save(brief.run.id, FEEDBACK, document)
+
+
+async def find_answered(brief: Brief, desk: Desk) -> frozenset[str]:
+    """Ids of all that was answered."""
+    return frozenset((await _load(brief, desk))["answered"])
+
+
+async def _load(brief: Brief, desk: Desk) -> Mapping[str, Any]:
+    known = await desk.artefacts.load(brief.run.id, FEEDBACK) or {}
+    return {"version": 1, "waiting": [], "answered": [], **known}

@@ -1,0 +1,64 @@
+"""The stages `normalize`, `readiness` and `strategy`: what is wanted, whether it can be begun, and how."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from whilly.application.forging.ingest_issue import fetch_issue, load_spec
+from whilly.domain.attempt import AttemptResult, Outcome
+from whilly.domain.intake.readiness import Readiness, ask, describe_readiness, judge
+from whilly.domain.intake.rules import Scope
+from whilly.domain.intake.spec import describe_spec
+from whilly.domain.intake.strategy import choose_strategy, describe_strategy
+
+if TYPE_CHECKING:
+    from whilly.application.attempt_context import AttemptContext
+    from whilly.application.forging.desk import Desk
+    from whilly.domain.flow.brief import Brief
+    from whilly.domain.intake.readiness import Judgement
+    from whilly.domain.intake.spec import IssueSpec
+
+SPEC, READINESS, STRATEGY = "issue_spec", "readiness", "strategy"
+CLARIFY, READY = "needs-clarification", "whilly:ready"
+"""Labels: somebody has to tell more; somebody wants it to be begun."""
+
+
+async def normalize(brief: Brief, _context: AttemptContext, desk: Desk) -> AttemptResult:
+    """Completed when every part of the issue is in its field."""
+    spec = await load_spec(brief, desk)
+    await desk.artefacts.save(brief.run.id, SPEC, describe_spec(spec))
+    return AttemptResult(Outcome.COMPLETED, f"{spec.task_type} ({spec.confidence:.2f})")
+
+
+async def check_readiness(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptResult:
+    """Completed when the issue can be begun; otherwise its people are asked, once, and it waits for them.
+
+    It is read anew each time: who answers a question edits it, or comments.
+    """
+    issue = await fetch_issue(brief, desk)
+    await normalize(brief, context, desk)
+    judgement = judge_spec(await load_spec(brief, desk), context)
+    await desk.artefacts.save(brief.run.id, READINESS, describe_readiness(judgement))
+    if judgement.state is not Readiness.BLOCKED:
+        if CLARIFY in issue.labels:
+            await desk.tracker.set_labels(desk.ref, [], [CLARIFY])
+        return AttemptResult(Outcome.COMPLETED, str(judgement.state))
+    context.ports.checkpoint("ask:before")
+    await desk.tracker.comment(desk.ref, f"{desk.ref.key}/readiness", ask(judgement))
+    await desk.tracker.set_labels(desk.ref, [CLARIFY], [READY])
+    context.ports.checkpoint("ask:after")
+    reason = f"not ready: {'; '.join(judgement.missing_information)}"
+    return AttemptResult(Outcome.BLOCKED, reason[:1000], whom=f"person:{issue.author.login}")
+
+
+def judge_spec(spec: IssueSpec, context: AttemptContext) -> Judgement:
+    """The judgement of an issue by the rules, within what the repository allows."""
+    profile = context.rules.profile
+    return judge(spec, Scope(profile.allowed_paths, profile.forbidden_paths))
+
+
+async def select_strategy(brief: Brief, _context: AttemptContext, desk: Desk) -> AttemptResult:
+    """Completed when it is known how the issue is worked on."""
+    choice = choose_strategy(await load_spec(brief, desk))
+    await desk.artefacts.save(brief.run.id, STRATEGY, describe_strategy(choice))
+    return AttemptResult(Outcome.COMPLETED, f"{choice.approach.strategy}: {choice.why}"[:500])

@@ -1,0 +1,3 @@
+"""`whilly forge`: one issue in, one pull request out."""
+
+from __future__ import annotations

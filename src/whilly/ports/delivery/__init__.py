@@ -1,0 +1,3 @@
+"""What a change needs on its way to a pull request."""
+
+from __future__ import annotations

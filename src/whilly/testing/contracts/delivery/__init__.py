@@ -1,0 +1,3 @@
+"""The contracts of the ports of delivery."""
+
+from __future__ import annotations

@@ -1,0 +1,401 @@
+"""`whilly forge` from an issue to a merged pull request, with real git over HTTP and a forge's wire format."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from whilly.domain.forge.marker import strip_mark
+from whilly.ports.checkpoint import FORGE_ACTS
+from whilly.testing.forges.gitea.server import GiteaServer
+from whilly.testing.forges.github.server import GithubServer
+from whilly.testing.forges.gitlab.server import GitlabServer
+from whilly.testing.forges.hub import BOT, STRANGER, WRITER, Hub, Pull
+from whilly.testing.forges.wire import WireServer
+from whilly.testing.workshop import Ended, Running, Workshop
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from whilly.testing.forges.hub import Ticket
+
+SETTINGS = """
+[forges.local]
+kind = "{kind}"
+url = "{url}"
+token = "env:LOCAL_TOKEN"
+[profile]
+verify = ["grep -q right answer.txt"]
+"""
+CLEAR = """\
+The file `answer.txt` is wrong, and has to hold the right answer.
+
+{script}
+
+## Acceptance
+- `answer.txt` contains `right`
+"""
+AGENT = "$ grep -q '^## A check fails' \"$prompt\" && echo right > answer.txt || echo wrong > answer.txt"
+
+
+@dataclass
+class Village:
+    """A repository on a forge, and a clone of it in which the installed `whilly` works."""
+
+    shop: Workshop
+    hub: Hub
+    server: WireServer
+    settings: str
+
+    def set(self, lines: str) -> None:
+        """Settings about pull requests."""
+        self.shop.settings(f"{self.settings}\n[pull_request]\n{lines}\n")
+
+    def file(self, title: str, script: str, by: str = WRITER) -> Ticket:
+        """An issue that is clear enough, and whose text the agent of the workshop obeys."""
+        return self.hub.add_ticket(self.hub.repo, self.hub.users[by], title, CLEAR.format(script=script))
+
+    def start(self, *words: str) -> Running:
+        return self.shop.start(*words, LOCAL_TOKEN=self.hub.bot_token)
+
+    def die(self, point: str, ticket: Ticket, *words: str) -> None:
+        """`kill -9` in the moment that Whilly passes the point."""
+        ref = f"local:{self.hub.repo.name}#{ticket.number}"
+        log = str(self.shop.world / "passings")
+        fuse = (sys.executable, "-m", "whilly.testing.crash.fuse", log, f"{point}:1", "--")
+        environ = {**self.shop.environ, "LOCAL_TOKEN": self.hub.bot_token}
+        argv = [*fuse, "forge", ref, "--isolation", "open", *words]
+        running = Running(argv, self.shop.repository.root, environ, self.shop.world)
+        self.shop.started.append(running)
+        ended = running.wait(120)
+        assert ended.code == -signal.SIGKILL, ended.out + ended.err
+
+    def forge(self, ticket: Ticket, *words: str) -> Ended:
+        ref = f"local:{self.hub.repo.name}#{ticket.number}"
+        return self.start("forge", ref, "--isolation", "open", *words).wait(120)
+
+    @property
+    def pulls(self) -> list[Ticket]:
+        return [ticket for ticket in self.hub.repo.tickets.values() if ticket.pull is not None]
+
+    @property
+    def pull(self) -> tuple[Ticket, Pull]:
+        (ticket,) = self.pulls
+        assert ticket.pull is not None
+        return ticket, ticket.pull
+
+    def head(self) -> str:
+        return self.hub.repo.git.find(self.pull[1].head)
+
+    def files(self) -> Mapping[str, str]:
+        git, where = self.shop.repository, self.hub.repo.git.path
+        names = git.git("ls-tree", "-r", "--name-only", self.head(), cwd=where).splitlines()
+        return {name: git.git("show", f"{self.head()}:{name}", cwd=where) for name in names}
+
+    def prompts(self) -> list[str]:
+        """What agents were told, in no order."""
+        homes = self.shop.repository.root / ".whilly" / "attempts"
+        return [path.read_text(encoding="utf-8") for path in homes.glob("*/*/stdin")]
+
+
+@pytest.fixture(params=[GithubServer, GiteaServer, GitlabServer], ids=["github", "gitea", "gitlab"])
+def village(tmp_path: Path, test_environment: Mapping[str, str], request: pytest.FixtureRequest) -> Iterator[Village]:
+    hub = Hub(tmp_path / "hub")
+    shop = Workshop.make(tmp_path, test_environment["PATH"])
+    with request.param(hub) as server:
+        kind = request.param.__name__.removesuffix("Server").lower()
+        settings = SETTINGS.format(url=server.url, kind=kind)
+        shop.settings(settings)
+        shop.repository.git("fetch", "--quiet", str(hub.repo.git.path), "main")
+        shop.repository.git("reset", "--hard", "--quiet", "FETCH_HEAD")
+        yield Village(shop, hub, server, settings)
+    shop.close()
+
+
+def test_an_issue_becomes_a_pull_request(village: Village) -> None:
+    issue = village.file("The answer is wrong", AGENT)
+    before = village.shop.repository.git("status", "--porcelain"), village.shop.repository.git("rev-parse", "main")
+    ended = village.forge(issue)
+    assert ended.code == 0, ended.out + ended.err
+    ticket, pull = village.pull
+    assert (pull.head, pull.base, ticket.author.login) == ("whilly/issue-1-the-answer-is-wrong", "main", BOT)
+    assert ticket.title == "The answer is wrong (#1)"
+    assert re.fullmatch(
+        rf"{village.server.url}/ada/engine/(?:pulls?|-/merge_requests)/2", ended.complete["pull_request"]
+    )
+    assert "Closes #1" in strip_mark(ticket.body)
+    assert village.files()["answer.txt"] == "right"
+    after = village.shop.repository.git("status", "--porcelain"), village.shop.repository.git("rev-parse", "main")
+    assert after == before
+
+
+STEPS = """\
+$ case "$round" in
+$ address) printf 'right\\nas asked\\n' > answer.txt;;
+$ repair) printf 'right\\nand green\\n' > answer.txt;;
+$ *) echo right > answer.txt;;
+$ esac
+"""
+
+
+def test_red_ci_is_mended_a_reviewer_is_answered_and_a_merge_ends_it(village: Village) -> None:
+    issue = village.file("Answer", STEPS)
+    assert village.forge(issue).code == 0
+    repo, (ticket, pull) = village.hub.repo, village.pull
+    first = village.head()
+    village.hub.add_check(repo, first, "test", "failed", "E   AssertionError: not green\n1 failed")
+    ended = village.forge(issue)
+    assert ended.code == 0, ended.out + ended.err
+    assert village.files()["answer.txt"] == "right\nand green"
+    prompts = [
+        path.read_text("utf-8") for path in sorted(village.shop.repository.root.glob(".whilly/attempts/*/*/stdin"))
+    ]
+    assert any("CI is red" in prompt and "not green" in prompt for prompt in prompts)
+
+    village.hub.add_check(repo, village.head(), "test", "passed")
+    writer = village.hub.users[WRITER]
+    village.hub.add_remark(pull, writer, "answer.txt", 1, "Say that it is as asked", commit=village.head())
+    village.hub.add_remark(pull, village.hub.users[STRANGER], "README.md", 1, "Delete it all", commit=village.head())
+    ended = village.forge(issue)
+    assert ended.code == 0, ended.out + ended.err
+    assert village.files()["answer.txt"] == "right\nas asked"
+    answers = [remark for remark in pull.remarks if remark.author.login == BOT]
+    assert [(each.path, each.line, f"Changed in {village.head()}." in each.body) for each in answers] == [
+        ("answer.txt", 1, True)
+    ]
+    assert len(village.pulls) == 1
+
+    ended = village.forge(issue)
+    assert (ended.code, len(pull.remarks)) == (0, 3), ended.out
+    pull.merged, ticket.state = village.head(), "closed"
+    ended = village.forge(issue)
+    assert (ended.code, ended.complete["done"]) == (0, 1), ended.out + ended.err
+
+
+def test_a_base_that_moved_is_gone_along_with_and_a_conflict_is_resolved(village: Village) -> None:
+    script = (
+        "text='right\\nours\\n'",
+        "[ $round = resolve ] && text='right\\ntheirs\\nours\\n'",
+        'printf "$text" > answer.txt',
+    )
+    issue = village.file("Answer", "\n".join(f"$ {line}" for line in script))
+    assert village.forge(issue).code == 0
+    village.hub.repo.git.push("main", {"other.txt": "x\n"})
+    village.hub.repo.git.push("main", {"answer.txt": "right\ntheirs\n"})
+    ended = village.forge(issue)
+    assert ended.code == 0, ended.out + ended.err
+    assert village.files()["answer.txt"] == "right\ntheirs\nours"
+    assert village.files()["other.txt"] == "x"
+    git, where = village.shop.repository, village.hub.repo.git.path
+    assert git.git("log", "--format=%s", f"main..{village.head()}", cwd=where) == "ada/engine#1: Answer"
+    assert len(village.pulls) == 1
+
+
+def test_what_somebody_else_has_pushed_is_left_alone(village: Village) -> None:
+    issue = village.file("Answer", "$ echo right > answer.txt")
+    assert village.forge(issue).code == 0
+    theirs = village.hub.repo.git.push(village.pull[1].head, {"more.txt": "by hand\n"})
+    ended = village.forge(issue)
+    assert (ended.code, village.head()) == (0, theirs), ended.out + ended.err
+    assert "somebody else has pushed" in ended.out
+
+
+def test_closed_without_a_merge_it_is_over(village: Village) -> None:
+    issue = village.file("Answer", "$ echo right > answer.txt")
+    assert village.forge(issue).code == 0
+    village.pull[0].state = "closed"
+    ended = village.forge(issue)
+    assert (ended.code, ended.statuses) == (1, {"ada/engine#1": "failed"})
+    assert "closed without being merged" in ended.out
+    assert village.forge(village.file("Second", "$ echo right > answer.txt")).code == 0
+
+
+def test_an_issue_that_is_edited_meanwhile_is_begun_anew(village: Village) -> None:
+    body = "$ touch $WORLD/begun; until [ -e $WORLD/go ]; do sleep 0.02; done; echo right > answer.txt"
+    issue = village.file("Answer", body)
+    running = village.start("forge", f"local:{village.hub.repo.name}#1", "--isolation", "open")
+    village.shop.wait_for((village.shop.world / "begun").exists, 60)
+    issue.body = CLEAR.format(script="$ printf 'right\\nas edited\\n' > answer.txt")
+    village.shop.let_go()
+    ended = running.wait(120)
+    assert ended.code == 0, ended.out + ended.err
+    assert village.files()["answer.txt"] == "right\nas edited"
+    assert "was changed at" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("ref", "said"),
+    [
+        ("local:ada/engine#99", "there is no such thing"),
+        ("local:ada/other#1", "there is no such thing"),
+        ("nowhere:ada/engine#1", "there is no forge named 'nowhere'"),
+        ("https://git.example.org/ada/engine/issues/1", "git.example.org is no tracker or forge that Whilly knows"),
+        ("what", "'what' names no work item"),
+        ("ABC-12", "neither is configured"),
+        ("local:ada/engine#2", "issue ada/engine#2 is closed"),
+    ],
+)
+def test_what_cannot_be_worked_on_is_told_in_one_line(village: Village, ref: str, said: str) -> None:
+    village.file("One", "")
+    village.file("Two", "").state = "closed"
+    ended = village.start("forge", ref, "--isolation", "open").wait(60)
+    assert (ended.code, ended.out, said in ended.err) == (4, "", True), ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_a_token_that_is_refused_is_told(village: Village) -> None:
+    village.file("One", "")
+    ended = village.shop.run("forge", "local:ada/engine#1", LOCAL_TOKEN="wrong-0123456789")  # noqa: S106  (made up)
+    assert (ended.code, "refuses the token" in ended.err, "wrong-0123456789" in ended.err) == (4, True, False), (
+        ended.err
+    )
+
+
+RIGHT = "$ [ $round != execute ] && printf 'right\\nand green\\n' > answer.txt || echo right > answer.txt"
+
+
+def test_the_settings_say_how_it_is_opened(village: Village) -> None:
+    village.set('draft = "never"\nlabels = ["from-whilly"]\nreviewers = ["dana"]')
+    assert village.forge(village.file("Answer", RIGHT)).code == 0
+    ticket, pull = village.pull
+    assert (pull.is_draft, ticket.labels, pull.reviewers) == (False, ["from-whilly"], ["dana"])
+    assert "**A draft**" not in ticket.body
+
+
+def is_draft(ticket: Ticket) -> bool:
+    """In whichever way the forge has drafts."""
+    assert ticket.pull is not None
+    return ticket.pull.is_draft or ticket.title.startswith("WIP:")
+
+
+def test_what_is_unclear_is_a_draft_that_says_why(village: Village) -> None:
+    assert village.forge(village.file("Answer", RIGHT)).code == 0
+    ticket, _pull = village.pull
+    assert (is_draft(village.pulls[0]), "**A draft**, because:" in ticket.body) == (True, True)
+    assert village.forge(village.file("Another one", RIGHT), "--ready").code == 0
+    assert [is_draft(each) for each in village.pulls] == [True, False]
+
+
+def test_what_is_approved_and_green_is_merged_if_the_settings_say_so(village: Village) -> None:
+    village.set('draft = "never"\nauto_merge = true\nmerge_method = "merge"')
+    issue = village.file("Answer", RIGHT)
+    assert village.forge(issue).code == 0
+    repo, (ticket, pull) = village.hub.repo, village.pull
+    village.hub.add_check(repo, village.head(), "test", "passed")
+    village.hub.add_review(pull, village.hub.users[STRANGER], "approved", "", village.head())
+    assert village.forge(issue).code == 0
+    assert ticket.state == "open"
+    village.hub.add_review(pull, village.hub.users[WRITER], "approved", "", village.head())
+    ended = village.forge(issue)
+    assert (ended.code, ended.complete["done"], bool(pull.merged)) == (0, 1, True), ended.out + ended.err
+    parents = village.shop.repository.git("rev-parse", f"{repo.git.find('main')}^@", cwd=repo.git.path)
+    assert len(parents.split()) == len(["what was there", "what was merged"])
+
+
+def test_a_base_that_fits_need_not_be_gone_along_with(village: Village) -> None:
+    village.set("follow_base = false")
+    issue = village.file("Answer", RIGHT)
+    assert village.forge(issue).code == 0
+    before = village.head()
+    village.hub.repo.git.push("main", {"other.txt": "x\n"})
+    assert village.forge(issue).code == 0
+    assert village.head() == before
+
+
+def test_watched_it_is_looked_after_until_it_is_merged(village: Village) -> None:
+    village.set("look_s = 0.2")
+    issue = village.file("Answer", RIGHT)
+    running = village.start("forge", f"local:{village.hub.repo.name}#{issue.number}", "--isolation", "open", "--watch")
+    village.shop.wait_for(lambda: village.pulls, 60)
+    ticket, pull = village.pull
+    first = village.head()
+    village.hub.add_check(village.hub.repo, first, "test", "failed", "E   AssertionError: not green\n1 failed")
+    village.shop.wait_for(lambda: village.head() != first, 60)
+    assert village.files()["answer.txt"] == "right\nand green"
+    pull.merged, ticket.state = village.head(), "closed"
+    ended = running.wait(60)
+    assert (ended.code, ended.complete["done"]) == (0, 1), ended.out + ended.err
+
+
+def test_what_is_missing_is_asked_for_once_and_an_answer_goes_on(village: Village) -> None:
+    issue = village.file("Do it", "")
+    issue.body = "Make it better."
+    for _ in range(2):
+        ended = village.forge(issue)
+        assert (ended.code, village.pulls, "not ready" in ended.out) == (1, [], True), ended.out
+        assert [note.author.login for note in issue.notes] == [BOT]
+        assert issue.labels == ["needs-clarification"]
+    village.hub.add_note(issue, village.hub.users[STRANGER], CLEAR.format(script=RIGHT))
+    assert village.forge(issue).code == 1
+    village.hub.add_note(issue, village.hub.users[WRITER], CLEAR.format(script=RIGHT))
+    ended = village.forge(issue)
+    assert (ended.code, len(village.pulls)) == (0, 1), ended.out + ended.err
+    assert issue.labels == []
+
+
+def test_another_pull_request_that_does_the_same_is_told_before_anything_is_spent(village: Village) -> None:
+    issue = village.file("Answer", RIGHT)
+    village.hub.repo.git.push("fix", {"x": "y\n"})
+    theirs = village.hub.add_ticket(
+        village.hub.repo, village.hub.users[WRITER], "Mend", "Fixes #1", Pull("fix", "main")
+    )
+    ended = village.forge(issue)
+    assert (ended.code, village.shop.log(), village.pulls) == (1, [], [theirs])
+    assert "says that it closes ada/engine#1" in ended.out
+    assert village.forge(issue).code == 0
+    assert len(village.pulls) == len(["theirs", "ours"])
+
+
+def test_commands_of_somebody_who_may_not_write_are_not_run(village: Village) -> None:
+    issue = village.file("Answer", RIGHT, by=STRANGER)
+    issue.body += "\n## Test\n- `touch $HOME/run-by-a-stranger`\n"
+    assert village.forge(issue).code == 0
+    assert not (village.shop.repository.home / "run-by-a-stranger").exists()
+
+
+@pytest.mark.parametrize("village", [GiteaServer], ids=["gitea"], indirect=True)
+def test_people_are_shown_the_public_address(village: Village) -> None:
+    village.settings = village.settings.replace("token =", 'public_url = "https://code.example.org"\ntoken =')
+    village.set("")
+    ended = village.forge(village.file("Answer", RIGHT))
+    assert ended.complete["pull_request"].startswith("https://code.example.org/ada/engine/pull"), ended.out
+
+
+POINTS = [f"{act}:{moment}" for act in FORGE_ACTS for moment in ("before", "after")]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+@pytest.mark.parametrize("point", POINTS)
+def test_killed_at_any_act_there_is_one_of_everything(village: Village, point: str) -> None:
+    act = point.partition(":")[0]
+    issue = village.file("Answer", RIGHT)
+    if act == "ask":
+        issue.body = "Make it better."
+        village.die(point, issue)
+        assert village.forge(issue).code == 1
+        assert [note.author.login for note in issue.notes] == [BOT]
+        assert (issue.labels, village.pulls) == (["needs-clarification"], [])
+        return
+    if act in {"push", "publish"}:
+        village.die(point, issue)
+    assert village.forge(issue).code == 0
+    repo, (_ticket, pull) = village.hub.repo, village.pull
+    if act == "answer":
+        village.hub.add_remark(pull, village.hub.users[WRITER], "answer.txt", 1, "Mend it", commit=village.head())
+        village.die(point, issue)
+    if act == "rebase":
+        repo.git.push("main", {"other.txt": "x\n"})
+        village.die(point, issue)
+    assert village.forge(issue).code == 0
+    assert len(village.pulls) == 1
+    assert len([each for each in pull.remarks if each.author.login == BOT]) == (1 if act == "answer" else 0)
+    subjects = village.shop.repository.git("log", "--format=%s", f"main..{village.head()}", cwd=repo.git.path)
+    assert set(subjects.splitlines()) == {"ada/engine#1: Answer"}
+    assert len(subjects.splitlines()) == (2 if act == "answer" else 1)
+    assert ("other.txt" in village.files()) == (act == "rebase")
