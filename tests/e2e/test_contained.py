@@ -264,6 +264,9 @@ def test_each_task_works_in_the_tier_that_it_or_its_agent_asks_for(held: Worksho
     found = [held.repository.git("show", f"whilly/shop:{name}.txt") for name in "ABC"]
     assert found == ["open", "held", "held"]
     assert held.run("why", "D").out.count("whilly accept D") > 0
+    tiers = {(line["task_id"], line["tier"]) for line in ended.objects("attempt_started")}
+    assert tiers == {("A", "open"), ("B", "contained"), ("C", "contained"), ("D", "contained"), ("E", "open")}
+    assert "tier: contained" in held.run("timeline", "C").out
 
 
 def test_a_tier_that_does_not_exist_is_an_error_of_the_plan(held: Workshop) -> None:

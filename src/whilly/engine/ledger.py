@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Protocol, final
 
 from whilly.domain.attempt import AttemptResult, Outcome
+from whilly.domain.confinement import Tier
 from whilly.domain.flow import event as events
 from whilly.domain.flow import plan_run
 from whilly.domain.flow.account import Account, learn
@@ -69,7 +70,7 @@ class Offer:
         agent: empty for a built-in action.
         wanted: USD that it is expected to cost at most.
         substitutes: agents that may take over while the account of this one is limited, in order.
-        remedy: what to do when its agent cannot log in.
+        tier: how far it will be held.
     """
 
     agent: str = ""
@@ -77,6 +78,7 @@ class Offer:
     session: SessionId | None = None
     base: CommitId | None = None
     substitutes: tuple[Offer, ...] = ()
+    tier: Tier = Tier.OPEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +221,7 @@ class Ledger:
         found = unit.tx.accounts.find(offers)
         now = unit.tx.now
         account = min(found.values(), key=lambda one: one.until if one.until and one.is_limited(now) else now)
-        return replace(offers[account.name], session=offer.session, base=offer.base), account
+        return replace(offers[account.name], session=offer.session, base=offer.base, tier=offer.tier), account
 
     def _admit(self, unit: PlanUnit, run: Run, step: StartAttempt, offer: Offer) -> Grant | Hold:
         if step.not_before and step.not_before > unit.tx.now:
@@ -243,6 +245,7 @@ class Ledger:
             agent=offer.agent,
             session=offer.session,
             base=offer.base,
+            tier=offer.tier,
             reserved=reserved,
         )
         after = self._apply(unit, run, event)

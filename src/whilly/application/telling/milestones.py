@@ -74,6 +74,7 @@ def _attempt(data: Mapping[str, Any], stage: str) -> dict[str, Any]:
         "stage": stage,
         "agent": data.get("agent"),
         "reserved_usd": _number(data.get("reserved")),
+        "tier": data.get("tier"),
         "outcome": result.get("outcome"),
         "reason": result.get("reason"),
         "cost_usd": _number(usage.get("cost_usd")),

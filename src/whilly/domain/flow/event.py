@@ -7,6 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from whilly.domain.attempt import AttemptResult
+from whilly.domain.confinement import Tier
 from whilly.domain.ids import CommitId, SessionId
 
 
@@ -17,6 +18,7 @@ class AttemptStarted:
     Attributes:
         base: the commit that the workspace starts from; kept by the run from its first attempt on.
         reserved: what it may cost, in USD.
+        tier: how far it is held.
     """
 
     number: int
@@ -26,6 +28,7 @@ class AttemptStarted:
     session: SessionId | None = None
     base: CommitId | None = None
     reserved: Decimal = Decimal(0)
+    tier: Tier = Tier.OPEN
 
 
 @dataclass(frozen=True, slots=True)

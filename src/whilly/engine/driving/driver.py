@@ -236,7 +236,8 @@ class Driver:
                 base = await self._ports.repository.find_commit(f"refs/heads/{position.plan.target}")
         first, *others = self._staff.able(position.item) if stage.is_agent else ("",)
         substitutes = tuple(Offer(name, self._expected_cost(name)) for name in others)
-        offer = Offer(first, self._expected_cost(first), base=base, substitutes=substitutes)
+        tier = self._staff.tier_of(position.item)
+        offer = Offer(first, self._expected_cost(first), base=base, substitutes=substitutes, tier=tier)
         return await patiently(self._ledger.claim, run.id, run.plan, offer)
 
     def _expected_cost(self, agent: str) -> Decimal:
