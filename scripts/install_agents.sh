@@ -11,6 +11,8 @@ PACKAGES=(
   "@google/gemini-cli@0.61.0"
   # Not an agent: GitHub's published schema, against which our GraphQL is checked.
   "@octokit/graphql-schema@15.26.1"
+  # Not an agent either: somebody else's GitHub, for issues.
+  "emulate@0.11.2"
   # The program itself: the package that would choose it does so in a script when it is installed.
   "opencode-$(uname -s | tr '[:upper:]' '[:lower:]')-$(uname -m | sed 's/x86_64/x64/; s/aarch64/arm64/')@1.18.33"
 )

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from whilly.bootstrap.tiers import Hold
     from whilly.config.settings import Settings
     from whilly.domain.flow.pipeline import Pipeline
+    from whilly.domain.forge.remote import Home
     from whilly.domain.ids import PlanId
     from whilly.domain.redaction import Redactor
     from whilly.domain.work_item import WorkItem
@@ -108,6 +109,14 @@ class Project:
             ConfigError: there is no such place, or no token for it.
         """
         return self.places.connect(name)
+
+    async def find_home(self) -> Home | None:
+        """The repository of a known place that this one was cloned from; None when its remote is elsewhere."""
+        from whilly.domain.forge.remote import find_home  # noqa: PLC0415  (needed by few commands)
+
+        # As written: what `insteadOf` makes of it is for git alone.
+        answer = await self.git.run(self.root, "config", "--get", "remote.origin.url", accept=(0, 1))
+        return find_home(answer.text, self.places.known())
 
     @cached_property
     def pipelines(self) -> Mapping[str, Pipeline]:

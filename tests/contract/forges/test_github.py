@@ -56,6 +56,16 @@ async def test_a_wrong_token_and_a_weak_one_are_told(rig: HubRig) -> None:
         await rig.tracker.fetch_issue(ref)
 
 
+async def test_the_token_of_an_app_knows_what_it_wrote(rig: HubRig) -> None:
+    rig.hub.users["whilly-bot"].is_app = True
+    ref = rig.file("One", "")
+    for text in ("Hello", "Hello again"):
+        await rig.tracker.comment(ref, "k", text)
+    assert rig.texts(ref) == ["Hello again"]
+    account = await rig.tracker.fetch_account()
+    assert (account.login, account.is_bot) == ("whilly-bot", True)
+
+
 async def test_a_state_that_github_has_not_is_refused(rig: HubRig) -> None:
     with pytest.raises(RuleViolation, match="not_planned"):
         await rig.tracker.set_state(rig.file("One", ""), "In Progress")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from whilly.adapters.system.clock import SystemClock
+from whilly.bootstrap import open_project
 from whilly.bootstrap.places import Places
 from whilly.config.layers import Sources, combine
 from whilly.config.problems import InvalidConfiguration
@@ -14,6 +15,7 @@ from whilly.domain.errors import ConfigError
 from whilly.domain.forge.place import Provider
 from whilly.domain.forge.reference import IssueRef, parse_reference
 from whilly.domain.forge.remote import Home, find_home
+from whilly.testing.scratch import ScratchRepository
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,6 +130,13 @@ def test_places_are_known_by_both_their_addresses(load: Load) -> None:
 def test_a_remote_says_which_forge_a_clone_came_from(load: Load, remote: str, home: Home | None) -> None:
     places = load('[forges.work]\nkind = "gitea"\nurl = "https://git.example.org"\n')
     assert find_home(remote, places.known()) == home
+
+
+async def test_a_project_knows_where_it_was_cloned_from(tmp_path: Path) -> None:
+    scratch = ScratchRepository.make(tmp_path)
+    assert await open_project(scratch.root).find_home() is None
+    scratch.git("remote", "add", "origin", "git@github.com:ada/engine.git")
+    assert await open_project(scratch.root).find_home() == Home("github", "ada/engine")
 
 
 def test_the_token_of_github_in_its_order(load: Load, tmp_path: Path) -> None:

@@ -35,5 +35,11 @@ mutation Draft($pull: ID!) {
 }
 """
 
-DOCUMENTS: Final = (THREADS, RESOLVE, READY, DRAFT)
+VIEWER: Final = """
+query Viewer {
+  viewer { login databaseId }
+}
+"""
+
+DOCUMENTS: Final = (THREADS, RESOLVE, READY, DRAFT, VIEWER)
 """All of them."""

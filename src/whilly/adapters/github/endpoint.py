@@ -7,6 +7,7 @@ from urllib.parse import quote, urlsplit
 
 from typing_extensions import override
 
+from whilly.adapters.github.documents import VIEWER
 from whilly.adapters.hub_payloads import read_person
 from whilly.domain.errors import BadResponse, NotAuthorized, NotFound, RateLimited
 from whilly.domain.forge.issue import Permission, Person, Standing
@@ -22,9 +23,20 @@ if TYPE_CHECKING:
 
 HEADERS = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
 NEEDED_SCOPES = ("repo",)
+_FORBIDDEN = 403
 
 _NO_RIGHTS = frozenset({"NONE", "FIRST_TIMER", "FIRST_TIME_CONTRIBUTOR", "MANNEQUIN"})
 """Associations of whom nobody has given any right; of all others it has to be asked."""
+_LEVELS = {
+    "admin": Permission.ADMIN,
+    "maintain": Permission.WRITE,
+    "write": Permission.WRITE,
+    "push": Permission.WRITE,
+    "triage": Permission.READ,
+    "read": Permission.READ,
+    "pull": Permission.READ,
+    "none": Permission.NONE,
+}
 _ERRORS = {"NOT_FOUND": NotFound, "FORBIDDEN": NotAuthorized, "INSUFFICIENT_SCOPES": NotAuthorized}
 
 
@@ -62,7 +74,9 @@ class GithubEndpoint(Endpoint):
 
     @override
     async def probe(self) -> Standing:
-        answer = await self.http.get("/user")
+        answer = await self.http.get("/user", accept=[_FORBIDDEN])
+        if not answer.is_success:
+            return Standing(await self.account())
         account = read_person(Fields(answer.parse(), self.http.name(Request("GET", "/user"))))
         given = answer.headers.get("x-oauth-scopes")
         scopes = None if given is None else tuple(scope.strip() for scope in given.split(",") if scope.strip())
@@ -77,7 +91,12 @@ class GithubEndpoint(Endpoint):
     async def account(self) -> Person:
         """Whose token it is; asked for once."""
         if self._account is None:
-            self._account = read_person(await self.http.fetch("/user"))
+            try:
+                self._account = read_person(await self.http.fetch("/user"))
+            except NotAuthorized:
+                # Tokens of apps and of workflows may not ask this, but may ask who is looking.
+                viewer = (await self.ask(VIEWER)).child("viewer")
+                self._account = Person(viewer.need("databaseId"), viewer.need("login"), is_bot=True)
         return self._account
 
     async def ask(self, document: str, **variables: object) -> Fields:
@@ -130,4 +149,4 @@ class Rights:
             return Permission.NONE
         except NotAuthorized:
             return Permission.UNKNOWN
-        return Permission(told) if told in set(Permission) else Permission.UNKNOWN
+        return _LEVELS.get(told, Permission.UNKNOWN)

@@ -19,12 +19,13 @@ BOT, WRITER, STRANGER = "whilly-bot", "dana", "mallory"
 
 @dataclass(slots=True)
 class User:
-    """An account; `scopes` None is a token that may do everything."""
+    """An account; `scopes` None is a token that may do everything, `is_app` one of a program, not of a person."""
 
     id: int
     login: str
     token: str
     scopes: set[str] | None = None
+    is_app: bool = False
 
 
 @dataclass(slots=True)

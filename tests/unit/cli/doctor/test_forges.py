@@ -42,6 +42,8 @@ def test_a_forge_that_is_well_is_a_fact(clinic: Clinic, github: GithubServer, hu
     said = clinic.look()
     assert (said.code, said.codes) == (0, [])
     assert f"github at {github.url}, as whilly-bot" in str(said.report)
+    hub.users["whilly-bot"].is_app = True
+    assert clinic.look().codes == []
     with GiteaServer(hub) as gitea:
         configure(clinic, gitea, "gitea")
         assert f"gitea 1.22.0 at {gitea.url}, as whilly-bot" in str(clinic.look().report)

@@ -34,7 +34,7 @@ class GithubServer(WireServer):
         api, repo = "/api/v3", r"/api/v3/repos/([^/]+/[^/]+)"
         issues, pulls = IssueRoutes(self._desk), PullRoutes(self._desk)
         routes: list[Route] = [
-            ("GET", f"{api}/user", lambda call: Reply(data=self._desk.render.user(self._desk.require_user(call)))),
+            ("GET", f"{api}/user", self._user),
             ("POST", "/api/graphql", GraphQL(self.hub).answer),
             (
                 "GET",
@@ -73,6 +73,12 @@ class GithubServer(WireServer):
             return Reply(reply.status, reply.data, {**headers, **reply.headers}, reply.raw)
 
         return answer
+
+    def _user(self, call: Call) -> Reply:
+        user = self._desk.require_user(call)
+        if user.is_app:
+            return Reply(403, {"message": "Resource not accessible by integration"})
+        return Reply(data=self._desk.render.user(user))
 
     def _permission(self, call: Call) -> Reply:
         repo = self._desk.require_writer(call)
