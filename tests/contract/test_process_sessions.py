@@ -435,18 +435,25 @@ async def test_a_damaged_record_of_the_end_counts_as_none(rig: ProcessRig) -> No
     assert await rig.sessions.find(rig.home("a")) is SessionState.LOST
 
 
+async def start_without_room(rig: ProcessRig) -> Path:
+    """A session that ends with 3, and what is in the way of the record of its end."""
+    go = rig.path / "go"
+    await rig.sessions.start(FIRST, rig.home("a"), sh(f"until test -e '{go}'; do sleep 0.01; done; exit 3"))
+    obstacle = Path(rig.home("a"), f"exit.json.{rig.supervisor(rig.home('a'))}.tmp")
+    obstacle.mkdir()
+    go.touch()
+    return obstacle
+
+
 async def test_the_record_of_the_end_is_tried_again_when_the_disk_is_full(rig: ProcessRig) -> None:
-    obstacle = Path(rig.home("a"), "exit.json.tmp")
-    obstacle.mkdir(parents=True)
-    await rig.sessions.start(FIRST, rig.home("a"), sh("exit 3"))
+    obstacle = await start_without_room(rig)
     assert await rig.sessions.wait(rig.home("a"), 0.5) is None
     obstacle.rmdir()
     assert await rig.sessions.wait(rig.home("a"), LONG_S) == Exit(3)
 
 
 async def test_a_session_whose_end_could_not_be_written_is_lost(rig: ProcessRig) -> None:
-    Path(rig.home("a"), "exit.json.tmp").mkdir(parents=True)
-    await rig.sessions.start(FIRST, rig.home("a"), sh("exit 3"))
+    await start_without_room(rig)
     exit_ = await rig.sessions.wait(rig.home("a"), LONG_S)
     assert exit_ is not None
     assert exit_.cause == "lost"

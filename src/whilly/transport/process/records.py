@@ -32,7 +32,8 @@ def write_record(path: str, text: str, *, is_durable: bool = True) -> None:
     Raises:
         OSError: it could not be written; the file is as it was.
     """
-    temporary = f"{path}.tmp"
+    # Two Whillys may prepare the same home at the same time; only one of them starts something there.
+    temporary = f"{path}.{os.getpid()}.tmp"
     data = text.encode(errors="replace")
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
