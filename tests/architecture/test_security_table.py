@@ -28,8 +28,8 @@ def test_every_test_that_it_names_exists(table: str, root: Path) -> None:
     assert missing == []
 
 
-def test_every_item_is_there_with_a_test_or_with_what_it_needs(table: str) -> None:
-    shown, _, later = table.partition("## What is not there yet")
+def test_every_item_is_there_with_a_test_or_with_what_it_belongs_to(table: str) -> None:
+    shown, _, later = table.partition("## What is not shown yet")
     rows = ROW.findall(shown)
     assert [number for number, text in rows if not NAME.search(text)] == []
     found = {int(number) for numbers, _ in [*rows, *ROW.findall(later)] for number in numbers.split(",")}
