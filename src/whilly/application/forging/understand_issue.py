@@ -1,15 +1,20 @@
-"""The stages `normalize`, `readiness` and `strategy`: what is wanted, whether it can be begun, and how."""
+"""The stages `normalize`, `readiness`, `challenge` and `strategy`: what is wanted, whether to begin it, and how."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from whilly.application.forging.ingest_issue import fetch_issue, load_spec
 from whilly.domain.attempt import AttemptResult, Outcome
+from whilly.domain.challenge.describe import describe_challenge
+from whilly.domain.challenge.finding import Verdict
+from whilly.domain.challenge.review import review_spec
 from whilly.domain.intake.readiness import Readiness, ask, describe_readiness, judge
 from whilly.domain.intake.rules import Scope
 from whilly.domain.intake.spec import describe_spec
 from whilly.domain.intake.strategy import choose_strategy, describe_strategy
+from whilly.domain.text.neutralize import neutralize
 
 if TYPE_CHECKING:
     from whilly.application.attempt_context import AttemptContext
@@ -18,7 +23,7 @@ if TYPE_CHECKING:
     from whilly.domain.intake.readiness import Judgement
     from whilly.domain.intake.spec import IssueSpec
 
-SPEC, READINESS, STRATEGY = "issue_spec", "readiness", "strategy"
+SPEC, READINESS, CHALLENGE, STRATEGY = "issue_spec", "readiness", "challenge", "strategy"
 CLARIFY, READY = "needs-clarification", "whilly:ready"
 """Labels: somebody has to tell more; somebody wants it to be begun."""
 
@@ -55,6 +60,26 @@ def judge_spec(spec: IssueSpec, context: AttemptContext) -> Judgement:
     """The judgement of an issue by the rules, within what the repository allows."""
     profile = context.rules.profile
     return judge(spec, Scope(profile.allowed_paths, profile.forbidden_paths))
+
+
+async def challenge(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptResult:
+    """Completed when nothing speaks against doing it; what has to be answered first goes into the agent's task.
+
+    A rejection waits for a person; who lets the run go on with the same objections has decided.
+    """
+    made = review_spec(await load_spec(brief, desk))
+    before = await desk.artefacts.load(brief.run.id, CHALLENGE) or {}
+    document = describe_challenge(made)
+    await desk.artefacts.save(brief.run.id, CHALLENGE, document)
+    if made.verdict is not Verdict.REJECT or before == json.loads(json.dumps(document)):
+        return AttemptResult(Outcome.COMPLETED, f"{made.verdict}: {made.reason}"[:500])
+    context.ports.checkpoint("ask:before")
+    text = (
+        f"This is not begun: {neutralize(made.reason)}\n\nEdit the description, or let somebody begin it all the same."
+    )
+    await desk.tracker.comment(desk.ref, f"{desk.ref.key}/challenge", text)
+    context.ports.checkpoint("ask:after")
+    return AttemptResult(Outcome.BLOCKED, f"rejected: {made.reason}"[:1000], whom="person")
 
 
 async def select_strategy(brief: Brief, _context: AttemptContext, desk: Desk) -> AttemptResult:

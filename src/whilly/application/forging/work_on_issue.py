@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from whilly.application.forging.ingest_issue import load_spec
 from whilly.application.forging.understand_issue import judge_spec
+from whilly.domain.challenge.review import list_points, review_spec
 from whilly.domain.intake.spec import make_item
 from whilly.domain.intake.strategy import choose_strategy
 
@@ -36,5 +37,6 @@ async def tell_issue(brief: Brief, context: AttemptContext, desk: Desk) -> Brief
     item = make_item(spec, brief.item.id)
     approach, judgement = choose_strategy(spec).approach, judge_spec(spec, context)
     assumed = tuple(f"Nobody has said so, but take it for granted: {each}" for each in judgement.assumptions)
-    instructions = {**brief.instructions, "during_work": (*approach.steps, *assumed)}
+    instructions = {**brief.instructions, "before_start": list_points(review_spec(spec))}
+    instructions["during_work"] = (*approach.steps, *assumed)
     return replace(brief, item=item, instructions=instructions)

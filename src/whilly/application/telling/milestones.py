@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from whilly.domain.attempt import Outcome
+from whilly.domain.flow.milestone import ISSUE_STAGES, find_milestone
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -49,6 +52,9 @@ def name_milestone(kind: str, details: Mapping[str, Any]) -> str:
     match kind:
         case "attempt_started" if noun:
             return f"{noun}_started"
+        case "attempt_ended" if stage in ISSUE_STAGES:
+            outcome = str(details.get("outcome", ""))
+            return str(find_milestone(stage, Outcome(outcome)) or "") if outcome else ""
         case "attempt_ended" if noun:
             return f"{noun}_{_result(stage, str(details.get('outcome', '')))}"
         case "run_ended":

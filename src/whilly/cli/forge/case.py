@@ -16,7 +16,7 @@ from whilly.application.forging.look_after import look_after
 from whilly.application.forging.publish_change import publish_change
 from whilly.application.forging.rebase_branch import rebase_branch
 from whilly.application.forging.records import PULL_REQUEST
-from whilly.application.forging.understand_issue import check_readiness, normalize, select_strategy
+from whilly.application.forging.understand_issue import challenge, check_readiness, normalize, select_strategy
 from whilly.application.forging.work_on_issue import with_issue
 from whilly.application.hand_over import hand_over
 from whilly.application.integrate_change import integrate_change
@@ -60,6 +60,7 @@ class Case:
             "intake": at(self.desk, ingest_issue),
             "normalize": at(self.desk, normalize),
             "readiness": at(self.desk, check_readiness),
+            "challenge": at(self.desk, challenge),
             "strategy": at(self.desk, select_strategy),
             "publish": at(self.desk, publish_change),
             FEEDBACK: at(self.desk, look_after),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
+from whilly.domain.attempt import Outcome
+
 
 class Milestone(StrEnum):
     """Names of steps; an API."""
@@ -15,8 +17,8 @@ class Milestone(StrEnum):
     CHALLENGED = "challenged"
     STRATEGY_SELECTED = "strategy_selected"
     PLAN_GENERATED = "plan_generated"
-    EXECUTION_STARTED = "execution_started"
-    EXECUTION_FINISHED = "execution_finished"
+    EXECUTE_STARTED = "execute_started"
+    EXECUTE_FINISHED = "execute_finished"
     VERIFICATION_STARTED = "verification_started"
     VERIFICATION_FAILED = "verification_failed"
     VERIFICATION_PASSED = "verification_passed"
@@ -24,32 +26,43 @@ class Milestone(StrEnum):
     REPAIR_FINISHED = "repair_finished"
     PR_CREATED = "pr_created"
     FEEDBACK_RECEIVED = "feedback_received"
-    FEEDBACK_ANSWERED = "feedback_answered"
     MERGED = "merged"
     CLOSED = "closed"
     BLOCKED = "blocked"
     ESCALATED = "escalated"
 
 
-_NAMED_OTHERWISE: Final = {
-    "intake_finished": Milestone.ISSUE_INGESTED,
-    "normalize_finished": Milestone.TASK_NORMALIZED,
-    "readiness_finished": Milestone.READINESS_CHECKED,
-    "challenge_finished": Milestone.CHALLENGED,
-    "strategy_finished": Milestone.STRATEGY_SELECTED,
-    "plan_finished": Milestone.PLAN_GENERATED,
-    "execute_started": Milestone.EXECUTION_STARTED,
-    "execute_finished": Milestone.EXECUTION_FINISHED,
-    "pull_request_finished": Milestone.PR_CREATED,
-    "feedback_started": Milestone.FEEDBACK_RECEIVED,
-    "feedback_finished": Milestone.FEEDBACK_ANSWERED,
-    "task_failed": Milestone.ESCALATED,
+_COMPLETED: Final = {
+    "intake": Milestone.ISSUE_INGESTED,
+    "normalize": Milestone.TASK_NORMALIZED,
+    "readiness": Milestone.READINESS_CHECKED,
+    "challenge": Milestone.CHALLENGED,
+    "strategy": Milestone.STRATEGY_SELECTED,
+    "plan": Milestone.PLAN_GENERATED,
+    "pull_request": Milestone.PR_CREATED,
+    "feedback": Milestone.MERGED,
 }
-"""What the ledger's events are called by their stages → the step that this is."""
+"""What the end of a stage is that only issues pass."""
+ISSUE_STAGES: Final = frozenset(_COMPLETED)
+_OTHERWISE: Final = {
+    Outcome.BLOCKED: Milestone.BLOCKED,
+    Outcome.ASKED: Milestone.BLOCKED,
+    Outcome.GIVEN_UP: Milestone.ESCALATED,
+}
+_FEEDBACK: Final = {
+    Outcome.REJECTED: Milestone.FEEDBACK_RECEIVED,
+    Outcome.ASKED: Milestone.FEEDBACK_RECEIVED,
+    Outcome.GIVEN_UP: Milestone.CLOSED,
+    Outcome.BLOCKED: None,
+}
 
 
-def find_milestone(name: str) -> Milestone | None:
-    """The step that an event's milestone is, if it is one: `execute_started` and `execution_started` are the same."""
-    if name in Milestone.__members__.values():
-        return Milestone(name)
-    return _NAMED_OTHERWISE.get(name)
+def find_milestone(stage: str, outcome: Outcome) -> Milestone | None:
+    """The step that the end of an attempt is, at a stage that only issues pass; None is no step of its own."""
+    if stage not in _COMPLETED:
+        return None
+    if outcome is Outcome.COMPLETED:
+        return _COMPLETED[stage]
+    if stage == "feedback" and outcome in _FEEDBACK:
+        return _FEEDBACK[outcome]
+    return _OTHERWISE.get(outcome)
