@@ -142,6 +142,12 @@ def test_a_field_that_says_nothing_is_absent(nothing: str) -> None:
     assert {"key_files", "dependencies", "criteria", "test_steps"} <= set(spec.absent)
 
 
+def test_what_stands_beside_the_criteria_is_not_lost() -> None:
+    spec = read("It is wrong.\n\n## Acceptance\nBoth hold:\n- totals are exact\n- a test shows it\n\nMind the cents.")
+    assert [each.text for each in spec.criteria] == ["totals are exact", "a test shows it"]
+    assert spec.problem == "It is wrong.\n\nBoth hold:\n\nMind the cents."
+
+
 def test_paths_that_leave_the_repository_are_told_and_left_out() -> None:
     spec = read("**Files:** ../x, `/etc/passwd`, src/a.py (the totals)\n\n## Files\n- b.py - the rest")
     assert spec.key_files == ("src/a.py", "b.py")

@@ -66,7 +66,7 @@ def normalize_issue(issue: IssueText) -> IssueSpec:
     claims, refused = _read_files(parts.get(Part.FILES, []))
     labels = tuple(clean(label) for label in issue.labels)
     kind = classify(title, text, labels, clean(issue.kind), is_report=bool(_REPORTING & parts.keys()))
-    rest = [section for part, section in _assign(sections) if part is None]
+    rest = [kept for part, section in _assign(sections) for kept in _keep(part, section)]
     problem = _render(rest)
     boxes = [entry for section in rest for entry in section.entries if entry.is_done is not None]
     masked = ["what looks like a secret was masked; whoever wrote it should replace it"] if text != body.text else []
@@ -124,6 +124,14 @@ def _find_parts(sections: list[Section]) -> dict[Part, list[Section]]:
             if named := find_part(name):
                 parts.setdefault(named, []).append(Section(name, 0, text=[value]))
     return parts
+
+
+def _keep(part: Part | None, section: Section) -> list[Section]:
+    """What of a section is told as text: all of one that is no part, and what stands beside a list of criteria."""
+    if part is None:
+        return [section]
+    is_beside = part is Part.ACCEPTANCE and section.entries and section.prose
+    return [Section("", 0, text=section.text)] if is_beside else []
 
 
 def _render(sections: Iterable[Section]) -> str:
