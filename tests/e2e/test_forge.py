@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,8 @@ from whilly.ports.checkpoint import FORGE_ACTS
 from whilly.testing.forges.gitea.server import GiteaServer
 from whilly.testing.forges.github.server import GithubServer
 from whilly.testing.forges.gitlab.server import GitlabServer
-from whilly.testing.forges.hub import BOT, STRANGER, WRITER, Pull
+from whilly.testing.forges.hub import BOT, STRANGER, WRITER, Hub, Pull
+from whilly.testing.forges.jira.server import JiraServer
 from whilly.testing.forges.village import Village
 
 if TYPE_CHECKING:
@@ -393,3 +395,57 @@ def test_orders_in_an_issue_get_nothing_that_is_worth_having(village: Village) -
     assert "LOCAL_TOKEN" not in village.files()["env.txt"]
     assert not any("push to main" in prompt for prompt in village.prompts())
     assert village.hub.repo.git.find("main") != village.head()
+
+
+@on_github
+def test_a_task_of_a_plan_and_a_text_become_pull_requests(village: Village) -> None:
+    git = village.shop.repository
+    git.git("remote", "add", "origin", f"{village.server.url}/ada/engine.git")
+    task = {
+        "id": "login-form",
+        "description": f"Right the answer\n\n{RIGHT}",
+        "acceptance_criteria": ["`answer.txt` is right"],
+    }
+    village.shop.plan(task)
+    ended = village.start("forge", "tasks.json#login-form").wait(120)
+    assert ended.code == 0, ended.out + ended.err
+    ticket, pull = village.pull
+    assert (pull.head, ticket.title) == ("whilly/task-login-form-right-the-answer", "login-form: Right the answer")
+    assert "Closes" not in ticket.body
+
+    environ = {**village.shop.environ, "LOCAL_TOKEN": village.hub.bot_token}
+    command = [sys.executable, "-m", "whilly", "forge", "-", "--headless"]
+    text = CLEAR.format(script=RIGHT).encode()
+    for number in (2, 2):
+        done = subprocess.run(
+            command, cwd=git.root, env=environ, input=b"# From a text\n" + text, capture_output=True, check=False
+        )
+        assert (done.returncode, len(village.pulls)) == (0, number), done.stderr.decode()
+    empty = subprocess.run(command, cwd=git.root, env=environ, input=b" ", capture_output=True, check=False)
+    assert (empty.returncode, b"no text on standard input" in empty.stderr) == (4, True)
+
+
+@on_github
+@pytest.mark.parametrize("is_cloud", [True, False], ids=["cloud", "data-center"])
+def test_a_ticket_of_jira_becomes_a_pull_request_of_the_clone_s_forge(
+    village: Village, tmp_path: Path, *, is_cloud: bool
+) -> None:
+    village.shop.repository.git("remote", "add", "origin", f"{village.server.url}/ada/engine.git")
+    hub = Hub(tmp_path / "jira", "ENG")
+    ticket = hub.add_ticket(hub.repo, hub.users[WRITER], "The answer is wrong", CLEAR.format(script=RIGHT))
+    with JiraServer(hub, is_cloud=is_cloud) as jira:
+        account = 'username = "bot@example.org"' if is_cloud else ""
+        table = f'[trackers.jira]\nurl = "{jira.url}"\ntoken = "env:JIRA_TOKEN"\n{account}\n'
+        village.settings += table
+        village.configure()
+        village.environ = {"JIRA_TOKEN": hub.bot_token}
+        for _ in range(2):
+            ended = village.start("forge", "ENG-1").wait(120)
+            assert ended.code == 0, ended.out + ended.err
+        told, pull = village.pull
+        assert (pull.head, told.title) == ("whilly/issue-ENG-1-the-answer-is-wrong", "ENG-1: The answer is wrong")
+        assert (village.files()["answer.txt"], "Closes" in told.body) == ("right", False)
+        village.hub.add_remark(pull, village.hub.users[WRITER], "answer.txt", 1, "Say more", commit=village.head())
+        assert village.start("forge", "ENG-1").wait(120).code == 0
+        assert "and green" in village.files()["answer.txt"]
+    assert ticket.notes == []

@@ -61,17 +61,21 @@ class Desk:
     """One issue's tracker and forge.
 
     Attributes:
-        repository: `owner/name` at the forge.
+        place: the forge's name.
+        repository: `owner/name` there.
         base: the branch that the pull request is to be merged into.
+        neighbour: the forge's own tracker, which knows who Whilly is there.
         provider: of the forge.
         looks: at pull requests that are looked at again and again, the last one of each run.
         is_own_tracker: the issue is one of the repository itself, which the forge closes with the pull request.
     """
 
     ref: IssueRef
+    place: str
     repository: str
     base: str
     tracker: Tracker
+    neighbour: Tracker
     forge: Forge
     remote: Remote
     artefacts: Artefacts

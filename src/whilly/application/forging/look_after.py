@@ -74,7 +74,7 @@ async def _find_move(brief: Brief, context: AttemptContext, desk: Desk, status: 
 
 
 async def _find_work(brief: Brief, desk: Desk, status: PullStatus) -> AttemptResult | None:
-    own = await desk.tracker.fetch_account()
+    own = await desk.neighbour.fetch_account()
     requests = find_requests(status, own, await find_answered(brief, desk))
     if requests:
         await keep_open_requests(brief, desk, requests)
@@ -129,7 +129,7 @@ async def _wait(brief: Brief, desk: Desk, status: PullStatus) -> AttemptResult |
 
 async def _merge(brief: Brief, desk: Desk, status: PullStatus) -> AttemptResult | str:
     """Merge what is approved; why it is not merged, empty when nobody has approved it yet."""
-    if not is_approved(status, await desk.tracker.fetch_account()):
+    if not is_approved(status, await desk.neighbour.fetch_account()):
         return ""
     merged = await desk.forge.merge(status.pull.ref, status.pull.head_commit, desk.rules.method)
     if isinstance(merged, Merged):

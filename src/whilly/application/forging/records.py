@@ -47,7 +47,7 @@ async def find_pull(brief: Brief, desk: Desk) -> PullRef:
     if known is None:
         message = f"{brief.run.id} has opened no pull request"
         raise NotFound(message)
-    return PullRef(desk.ref.place, str(known["repository"]), int(str(known["number"])))
+    return PullRef(desk.place, str(known["repository"]), int(str(known["number"])))
 
 
 async def find_head(brief: Brief, desk: Desk) -> CommitId | None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import sys
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whilly.adapters.git.remote import GitRemote
+from whilly.adapters.planfile.tracker import TextTracker, read_task, read_text
 from whilly.adapters.system.artefacts import FileArtefacts
 from whilly.application.choose_target import Branches, choose_target
 from whilly.application.forging.desk import Desk, PullRules, at
@@ -23,24 +26,30 @@ from whilly.application.integrate_change import integrate_change
 from whilly.application.run_session import run_session
 from whilly.application.verify_change import verify_change
 from whilly.cli.exit_codes import ExitCode
-from whilly.domain.errors import RuleViolation
+from whilly.domain.errors import ConfigError, RuleViolation
 from whilly.domain.forge.issue import Issue, IssueState
 from whilly.domain.forge.pull_request import MergeMethod, PushAccess
-from whilly.domain.forge.reference import IssueRef, parse_reference, shorten
+from whilly.domain.forge.reference import IssueRef, ItemRef, StandardInput, TaskRef, parse_reference, shorten
+from whilly.domain.forge.remote import Home
 from whilly.domain.secret import Secret
-from whilly.domain.text.names import name_branch
+from whilly.domain.text.clean import clean, decode
+from whilly.domain.text.names import name_branch, slugify
 from whilly.domain.work_item import ItemStatus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from whilly.adapters.places import Connected
     from whilly.application.telling.progress import Progress
     from whilly.bootstrap import Project
     from whilly.domain.plan import Plan
     from whilly.engine.driving.driver import Handler
+    from whilly.ports.tracker import Tracker
 
 FEEDBACK = "feedback"
 """The stage in which a pull request waits for people."""
+MAX_TEXT = 8 << 20
+"""Bytes that are read of standard input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,37 +82,81 @@ def open_case(project: Project, text: str, base: str, *, is_watching: bool) -> C
 
     Raises:
         RuleViolation: it names none, or one that is closed.
-        ConfigError: it lies on a place that is not configured.
+        ConfigError: it lies on a place that is not configured, or nobody knows where its pull request goes.
         PortError: it cannot be read.
     """
-    ref = parse_reference(text, project.places.known())
-    if not isinstance(ref, IssueRef):
-        message = f"{shorten(text)} is no issue of a forge"
-        raise RuleViolation(message, remedy="write owner/repo#12, or the issue's URL")
-    issue, access = asyncio.run(_fetch(project, ref))
+    home = asyncio.run(project.find_home())
+    ref = parse_reference(text, project.places.known(), home.place if home else "")
+    issue = asyncio.run(_fetch_issue(project, ref)) if isinstance(ref, IssueRef) else read_own(project, ref)
     if issue.state is IssueState.CLOSED:
-        message = f"issue {ref.short} is closed ({issue.status})"
+        message = f"issue {issue.ref.short} is closed ({issue.status})"
         raise RuleViolation(message, remedy="open it again, if there is still something to do")
-    line = project.places.connect(ref.place)
+    is_own = isinstance(ref, IssueRef) and not project.places.is_tracker_only(ref.place)
+    target = Home(issue.ref.place, issue.ref.scope) if is_own else _require_home(home, text)
+    access = asyncio.run(_fetch_access(project, target))
+    line = project.connect(target.place)
     header = Secret(f"Basic {base64.b64encode(f'{access.username}:{access.password.reveal()}'.encode()).decode()}")
     desk = Desk(
-        ref=ref,
-        repository=ref.scope,
+        ref=issue.ref,
+        place=target.place,
+        repository=target.repository,
         base=base,
-        tracker=line.tracker,
+        tracker=_find_tracker(project, ref, issue, line),
+        neighbour=line.tracker,
         forge=line.forge,
         remote=GitRemote(project.git, project.root, access.url, header),
         artefacts=open_artefacts(project),
         provider=line.place.provider,
         rules=_rules(project, is_watching=is_watching),
+        is_own_tracker=is_own,
     )
     return Case(issue, desk)
 
 
-async def _fetch(project: Project, ref: IssueRef) -> tuple[Issue, PushAccess]:
-    line = project.places.connect(ref.place)
-    async with line:
-        return await line.tracker.fetch_issue(ref), await line.forge.fetch_push_access(ref.scope)
+def _find_tracker(project: Project, ref: ItemRef, issue: Issue, line: Connected) -> Tracker:
+    if not isinstance(ref, IssueRef):
+        return TextTracker(issue)
+    return line.tracker if ref.place == line.place.name else project.connect(ref.place).tracker
+
+
+def _require_home(home: Home | None, text: str) -> Home:
+    if home is None:
+        message = f"nobody knows where the pull request for {shorten(text)} goes: remote.origin.url is no known forge's"
+        raise ConfigError(message, remedy="work in a clone of the repository, and set up [forges.NAME] with its url")
+    return home
+
+
+async def _fetch_issue(project: Project, ref: IssueRef) -> Issue:
+    async with project.connect(ref.place) as line:
+        return await line.tracker.fetch_issue(ref)
+
+
+async def _fetch_access(project: Project, home: Home) -> PushAccess:
+    async with project.connect(home.place) as line:
+        return await line.forge.fetch_push_access(home.repository)
+
+
+def read_own(project: Project, ref: TaskRef | StandardInput) -> Issue:
+    """A task of a plan file, or the text on standard input, as an issue.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    now = project.clock.now()
+    if isinstance(ref, StandardInput):
+        text = clean(decode(sys.stdin.buffer.read(MAX_TEXT)))
+        if not text.strip():
+            message = "there is no text on standard input"
+            raise ConfigError(message, remedy="whilly forge - < issue.md")
+        return read_text(text, now)
+    from whilly.cli.work.choose_plans import choose_plans  # noqa: PLC0415  (seldom needed)
+
+    (plan,) = choose_plans(project.root, (Path(ref.plan),), is_all=False)
+    item = next((item for item in plan.items if item.id == ref.task), None)
+    if item is None:
+        message = f"there is no task {ref.task!r} in {ref.plan}"
+        raise ConfigError(message, remedy=f"it has: {', '.join(item.id for item in plan.items[:20])}")
+    return read_task(item, plan.slug, now)
 
 
 def _rules(project: Project, *, is_watching: bool) -> PullRules:
@@ -127,9 +180,17 @@ def open_artefacts(project: Project) -> FileArtefacts:
 def prepare_branches(project: Project, case: Case) -> Branches:
     """The issue's own branch, begun at what the base branch is at the forge now."""
     base = asyncio.run(case.desk.remote.fetch(case.desk.base))
-    branch = name_branch(case.issue.ref.number, case.issue.title)
+    branch = _name_branch(case.issue)
     known = _known_branch(project, case)
     return asyncio.run(choose_target(project.repository, base, known or branch, branch))
+
+
+def _name_branch(issue: Issue) -> str:
+    try:
+        return name_branch(issue.ref.number, issue.title)
+    except RuleViolation:
+        # A task of a plan file may be called anything.
+        return f"whilly/task-{slugify(f'{issue.ref.number} {issue.title}', 38)}"
 
 
 def _known_branch(project: Project, case: Case) -> str:
