@@ -74,9 +74,7 @@ def test_doctor_and_configuration(shop: Workshop) -> None:
     assert shop.run("--config", "nonsense").code == 4
 
 
-@pytest.mark.parametrize(
-    "words", [("--from-issue", "o/r#1"), ("--prd-wizard",), ("--init", "idea"), ("--decision-gate",)]
-)
+@pytest.mark.parametrize("words", [("--from-issue", "o/r#1"), ("--from-jira", "AB-1"), ("--decision-gate",)])
 def test_what_is_gone_says_what_to_do_instead(shop: Workshop, words: tuple[str, ...]) -> None:
     told = shop.run(*words)
     assert (told.code, told.out) == (4, "")

@@ -20,6 +20,7 @@ class Lazy(NamedTuple):
 COMMANDS: dict[str, Lazy] = {
     "init": Lazy("whilly.cli.configure.init:init", "Set up Whilly in this repository."),
     "run": Lazy("whilly.cli.work.run:run", "Work through a plan."),
+    "prd": Lazy("whilly.cli.prd.prd:prd", "Let an agent describe an idea, and make a plan of that."),
     "plan": Lazy("whilly.cli.plan.plan:plan", "Challenge a plan before it costs anything."),
     "forge": Lazy("whilly.cli.forge.forge:forge", "Turn an issue into a pull request, and look after that."),
     "status": Lazy("whilly.cli.inspect.status:status", "Show where a plan stands."),

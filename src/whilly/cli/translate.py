@@ -30,6 +30,9 @@ COMMAND_FLAGS: Mapping[str, str] = {
     "--handoff-show": "handoff show",
     "--handoff-complete": "handoff complete",
     "--triz": "plan triz",
+    "--init": "prd",
+    "--prd-wizard": "prd --wizard",
+    "--plan": "prd --from",
 }
 """Flags of the predecessor that are commands now."""
 
@@ -37,14 +40,8 @@ _FROM_TRACKER = (
     "Write the tasks into a plan file and start it with `whilly run PLAN`; trackers come in a later version."
 )
 _BOARDS = "Boards and tickets come in a later version; `whilly status` and `whilly report` show where tasks stand."
-_PRD = (
-    "Write the tasks into a plan file (`whilly init --sample` writes an example) and start it with `whilly run PLAN`."
-)
 _ALWAYS = "Every task is verified before it is integrated; `[profile]` in whilly.toml says how."
 GONE: Mapping[str, str] = {
-    "--init": f"`whilly init` sets up a repository; it writes no product description. {_PRD}",
-    "--plan": _PRD,
-    "--prd-wizard": _PRD,
     "--from-issue": _FROM_TRACKER,
     "--from-jira": _FROM_TRACKER,
     "--from-github": _FROM_TRACKER,
@@ -150,5 +147,17 @@ def _complete(flag: str, others: tuple[str, ...]) -> tuple[str, ...]:
         return ("show", *others)
     if flag == "--triz":
         return tuple(each for each in others if each != "--headless")
+    if flag == "--init":
+        return tuple("--run" if each == "--go" else each for each in others)
+    if flag == "--plan":
+        return tuple(_name_documents(others))
     # The predecessor did not ask, but it wanted names.
     return ("--yes", *others) if flag == "--reset" and others else others
+
+
+def _name_documents(words: Sequence[str]) -> Iterator[str]:
+    """Every word that is no flag was the path of a product description; the first one follows `--from` itself."""
+    paths = [word for word in words if not word.startswith("-")]
+    for number, path in enumerate(paths):
+        yield from ("--from", path) if number else (path,)
+    yield from ("--run" if word == "--go" else word for word in words if word.startswith("-"))

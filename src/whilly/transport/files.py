@@ -47,13 +47,14 @@ def read_file(path: Path, limit: int = MAX_BYTES) -> bytes | None:
         os.close(descriptor)
 
 
-def write_file(path: Path, data: bytes, *, is_first: bool = False) -> None:
+def write_file(path: Path, data: bytes, *, is_first: bool = False, mode: int = 0o600) -> None:
     """Put a file in place, whole or not at all, also over a power failure.
 
     Args:
         path: where.
         data: all of it.
         is_first: never replace what is there.
+        mode: of the file, less what the process withholds.
 
     Raises:
         FileExistsError: `is_first`, and there is something.
@@ -61,7 +62,7 @@ def write_file(path: Path, data: bytes, *, is_first: bool = False) -> None:
     """
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()

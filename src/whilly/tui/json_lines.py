@@ -46,7 +46,7 @@ class JsonLines(View):
         complete = {"event": "complete", **summarize(progress), "report": report, "exit_code": int(exit_code)}
         more = {"stop": progress.stop, "remedy": progress.remedy, "target": progress.target}
         complete |= {**more, "take_over": progress.take_over, "pull_request": progress.pull_request}
-        complete |= {"warnings": list(progress.warnings)}
+        complete |= {"written": list(progress.written), "warnings": list(progress.warnings)}
         self._write([*lines, complete])
 
     @override

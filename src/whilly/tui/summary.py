@@ -51,6 +51,7 @@ def _render_outcome(progress: Progress, done: int) -> list[Text]:
     """Where what came of it can be found."""
     found = {
         "pull request": progress.pull_request,
+        "written": ", ".join(progress.written),
         "the work is on branch": progress.target if done else "",
         "take it over": progress.take_over,
     }

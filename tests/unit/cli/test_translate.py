@@ -39,6 +39,13 @@ NAMES = {*COMMANDS, "run", "reset", "doctor", "config", "init"}
         ("--config path", "config path"),
         ("--config edit", "config edit"),
         ("--config migrate --force", "config migrate --force"),
+        ("--init 'a shop; $(id)' --plan --go", "prd 'a shop; $(id)' --plan --run"),
+        ("--init 'a shop'", "prd 'a shop'"),
+        ("--headless --init 'a shop' --plan", "prd --headless 'a shop' --plan"),
+        ("--plan docs/PRD-a.md docs/PRD-b.md", "prd --from docs/PRD-a.md --from docs/PRD-b.md"),
+        ("--plan --headless docs/PRD-a.md", "prd --from docs/PRD-a.md --headless"),
+        ("--prd-wizard", "prd --wizard"),
+        ("--prd-wizard shop", "prd --wizard shop"),
         ("--workspace plan.json", "run plan.json"),
         ("--worktree plan.json", "run plan.json"),
         ("-C there plan.json", "-C there run plan.json"),
@@ -89,9 +96,6 @@ def test_a_flag_without_a_meaning_is_dropped_with_a_note(old: str, new: str, not
 @pytest.mark.parametrize(
     "old",
     [
-        "--init 'a shop' --plan --go",
-        "--plan PRD.md",
-        "--prd-wizard",
         "--from-issue o/r#1 --go",
         "--from-jira AB-1",
         "--from-github",

@@ -71,6 +71,22 @@ def test_a_good_description_has_no_faults() -> None:
     assert Prd("Точные счета " * 20, "").file.startswith("docs/PRD-tochnye-scheta")
 
 
+def test_requirements_that_wait_for_each_other_are_found() -> None:
+    first = replace(TOTALS, depends=("F1.2",))
+    second = replace(TOTALS, id="F1.2", depends=("F1.3",))
+    third = replace(TOTALS, id="F1.3", depends=("F1.1",))
+    (fault,) = find_faults(replace(PRD, requirements=(first, second, third)))
+    assert fault.where == "requirements"
+    assert fault.what in {
+        f"they wait for each other: {' → '.join(each)}"
+        for each in (
+            ("F1.1", "F1.2", "F1.3", "F1.1"),
+            ("F1.2", "F1.3", "F1.1", "F1.2"),
+            ("F1.3", "F1.1", "F1.2", "F1.3"),
+        )
+    }
+
+
 def test_the_text_is_as_it_was() -> None:
     assert render_prd(PRD) == (GOLDEN / "PRD-exact-invoices.md").read_text(encoding="utf-8")
     assert parse_prd(render_prd(PRD)) == PRD
@@ -125,6 +141,7 @@ def test_everything_is_told_at_once() -> None:
 
 def test_it_becomes_a_valid_plan(tmp_path: Path) -> None:
     made = make_plan(PRD, "2026-01-01T00:00:00Z")
+    assert make_plan(PRD, "", "docs/PRD-other.md")["prd_file"] == "docs/PRD-other.md"
     parsed = parse(json.dumps(made).encode(), tmp_path / "tasks.json", tmp_path)
     assert parsed.problems == ()
     assert parsed.plan is not None

@@ -45,7 +45,7 @@ def test_progress_and_complete_have_the_predecessors_fields_and_say_where_the_wo
     view.show(quiet)
     view.finish(quiet, 1, "reports/shop.md")
     more: dict[str, Any] = {"stop": None, "remedy": "", "target": "whilly/shop", "take_over": "git merge whilly/shop"}
-    more |= {"pull_request": ""}
+    more |= {"pull_request": "", "written": []}
     more |= {"warnings": ["a disk is slow"]}
     assert read(stream) == [
         {"event": "progress", **NUMBERS},

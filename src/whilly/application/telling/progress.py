@@ -122,6 +122,7 @@ class Progress:
         news: the ledger's events since the last look.
         take_over: the command that brings finished work into the base branch; known at the end, if there is any.
         pull_request: where people see the pull request that came of it; known at the end, if there is one.
+        written: files that were put into the work tree, which a product description and its plan are.
         warnings: what is not as it should be beside the items; known at the end.
     """
 
@@ -148,6 +149,7 @@ class Progress:
     news: tuple[EventRow, ...] = ()
     take_over: str = ""
     pull_request: str = ""
+    written: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property

@@ -96,7 +96,7 @@ def _run(project: Project, plans: tuple[Path, ...], flags: Flags) -> ExitCode:
         from whilly.cli.work.dry_run import show_preview  # noqa: PLC0415  (needed here only)
 
         return show_preview(project, chosen, as_json=flags["as_json"])
-    return _work(project, chosen)
+    return work_through(project, chosen)
 
 
 def _look_on(project: Project) -> ExitCode | None:
@@ -105,7 +105,12 @@ def _look_on(project: Project) -> ExitCode | None:
     return look_on(project)
 
 
-def _work(project: Project, plans: list[Plan]) -> ExitCode:
+def work_through(project: Project, plans: list[Plan]) -> ExitCode:
+    """Work on the plans one after the other; the worst of their exit codes.
+
+    Raises:
+        WhillyError: something that all of it needs is not as it should be; nothing was started.
+    """
     from whilly.cli.run_lock import hold_lock  # noqa: PLC0415  (asyncio costs time)
     from whilly.cli.work.allowance import Allowance  # noqa: PLC0415  (as above)
     from whilly.cli.work.leftovers import clear_scratch  # noqa: PLC0415  (as above)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Final
 
 from whilly.domain.claims import Refused, normalize
@@ -174,6 +175,18 @@ def _find_bad_order(prd: Prd) -> Iterator[Fault]:
             elif by_id[name].phase > each.phase:
                 what = f"it depends on {name} of a later phase ({by_id[name].phase} after {each.phase})"
                 yield Fault(where, what, "move one of them to another phase")
+    if circle := _find_circle(prd):
+        yield Fault("requirements", f"they wait for each other: {' → '.join(circle)}", "remove one of the dependencies")
     numbers = [phase.number for phase in prd.phases]
     if numbers != sorted(set(numbers)):
         yield Fault("phases", "their numbers are not in order", "number them 1, 2, 3, each once")
+
+
+def _find_circle(prd: Prd) -> list[str]:
+    others = {each.id: [name for name in each.depends if name != each.id] for each in prd.requirements}
+    try:
+        TopologicalSorter(others).prepare()
+    except CycleError as error:
+        circle: list[str] = error.args[1]
+        return circle[::-1]
+    return []

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from whilly.domain.prd.document import Prd, Requirement
 
 
-def make_plan(prd: Prd, created_at: str) -> dict[str, Any]:
+def make_plan(prd: Prd, created_at: str, file: str = "") -> dict[str, Any]:
     """A plan with one task for each requirement, in the form of a plan file.
 
     A requirement that names no other waits for those of the phase before it. What the description does not say is not
@@ -17,11 +17,12 @@ def make_plan(prd: Prd, created_at: str) -> dict[str, Any]:
     Args:
         prd: without faults; otherwise the plan has them, too.
         created_at: ISO 8601.
+        file: where the description is; by default where its title says.
     """
     names = {each.id: f"TASK-{number:03}" for number, each in enumerate(prd.requirements, start=1)}
     return {
         "project": prd.title,
-        "prd_file": prd.file,
+        "prd_file": file or prd.file,
         "created_at": created_at,
         "tasks": [_make_task(each, prd, names) for each in prd.requirements],
     }
