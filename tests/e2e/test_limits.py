@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import pytest
@@ -155,6 +156,26 @@ def test_turns_model_and_variables_reach_the_agent(shop: Workshop) -> None:
     assert ended.code == 0, ended.err
     shown = [shop.repository.git("show", f"whilly/shop{up}:told.txt") for up in ("~1", "")]
     assert shown == ["t0 big 7", "t0 small 7"]
+
+
+def test_each_role_has_its_agent_and_its_model(shop: Workshop) -> None:
+    packaged = files("whilly.application").joinpath("pipelines/solo.toml").read_text(encoding="utf-8")
+    stages = packaged.partition("[stages.repair]")
+    own = shop.repository.root / ".whilly" / "pipelines"
+    own.mkdir(parents=True)
+    text = "".join(stages[:2]) + stages[2].replace('role = "developer"', 'role = "mender"', 1)
+    (own / "solo.toml").write_text(text, encoding="utf-8")
+    argv = json.dumps(["sh", "-c", "echo {model} > told.txt; echo '<promise>COMPLETE</promise>'"])
+    told = f'[agents.told]\nargv = {argv}\n[roles.developer]\nagent = "sh"\n'
+    shop.settings(f'[agent]\nname = "absent"\n[agents.absent]\nargv = ["/no/such/program"]\n{told}')
+    mender = '[roles.mender]\nagent = "told"\nmodel = "small"\n'
+    settings = shop.repository.root / "whilly.toml"
+    settings.write_text(settings.read_text(encoding="utf-8") + mender, encoding="utf-8")
+    shop.plan({"id": "A", "test_steps": ["grep -q small told.txt"]}, {"id": "B", "agent": "sh"})
+    ended = shop.run("run")
+    assert (ended.code, ended.statuses) == (0, {"A": "done", "B": "done"}), ended.out + ended.err
+    who = [(each["stage"], each["agent"]) for each in ended.objects("attempt_started") if each.get("agent")]
+    assert sorted(who) == [("execute", "sh"), ("execute", "sh"), ("repair", "told")]
 
 
 def test_another_agent_takes_over_at_a_usage_limit(shop: Workshop) -> None:

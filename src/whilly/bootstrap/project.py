@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from whilly.adapters.system.clock import SystemClock
-from whilly.bootstrap.rules import rules
+from whilly.bootstrap.rules import find_agents, find_posts, rules
 from whilly.config.environment import find_root
 from whilly.config.layers import Loaded, load_settings
 from whilly.config.pipelines import load_pipelines
@@ -235,8 +235,12 @@ class Project:
 
     def tier_of(self, item: WorkItem) -> Tier:
         """The tier of an item's run: the strictest of what the settings, its author and its agents ask for."""
-        able = (item.agent,) if item.agent else (self.default_agent, *self.settings.agent.substitutes)
-        return hold(self.tier, item.isolation, *(self.agent_tiers.get(name, self.tier) for name in able))
+        tiers = (self.agent_tiers.get(name, self.tier) for name in self.agents_for(item, *self.pipelines))
+        return hold(self.tier, item.isolation, *tiers)
+
+    def agents_for(self, item: WorkItem, *pipelines: str) -> frozenset[str]:
+        """The agents that may get to work on an item on its way through one of these pipelines."""
+        return find_agents(self.settings, self.default_agent, item, [self.pipelines[name] for name in pipelines])
 
     @cached_property
     def sandbox(self) -> Sandbox:
@@ -371,6 +375,7 @@ class Project:
             reservation=self.settings.agent.reservation_usd,
             branch_prefix=self.settings.repository.branch_prefix,
             tier_of=self.tier_of,
+            posts=find_posts(self.settings),
             render=make_renderer(self.state / "prompts"),
             attempts_root=self.attempts_root,
         )

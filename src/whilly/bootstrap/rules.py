@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING
 from whilly.domain.flow.brief import SessionLimits
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from whilly.application.attempt_context import Rules
     from whilly.config.settings import Settings
+    from whilly.domain.flow.pipeline import Pipeline
+    from whilly.domain.work_item import WorkItem
+    from whilly.engine.driving.driver import Post
 
 MEBIBYTE = 1 << 20
 
@@ -30,6 +35,23 @@ def rules(settings: Settings) -> Rules:
         handoff=_seconds(settings.handoff.timeout_s),
     )
     return Rules(profile=settings.profile.profile(), limits=limits, machine=settings.machine.thresholds())
+
+
+def find_posts(settings: Settings) -> Mapping[str, Post]:
+    """Who works in which role."""
+    from whilly.engine.driving.driver import Post  # noqa: PLC0415  (importing the engine costs time)
+
+    return {role: Post(table.agent, table.model) for role, table in settings.roles.items()}
+
+
+def find_agents(settings: Settings, default: str, item: WorkItem, pipelines: Iterable[Pipeline]) -> frozenset[str]:
+    """The agents that may get to work on an item on its way; `default` is the one of whoever names none."""
+    if item.agent:
+        return frozenset({item.agent})
+    named = {role: table.agent for role, table in settings.roles.items() if table.agent}
+    usual = {default, *settings.agent.substitutes}
+    stages = (stage for pipeline in pipelines for stage in pipeline.stages.values())
+    return frozenset().union(*({named[each.role]} if each.role in named else usual for each in stages if each.is_agent))
 
 
 def _seconds(value: float) -> timedelta | None:

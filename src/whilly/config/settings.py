@@ -22,6 +22,7 @@ from whilly.config.tables.people import HandoffSettings
 from whilly.config.tables.prices import PriceTable
 from whilly.config.tables.protection import MachineSettings
 from whilly.config.tables.pull_requests import PullRequestSettings
+from whilly.config.tables.roles import RoleTable
 from whilly.config.tables.trackers import GithubSettings, JiraSettings, ProjectBoardSettings
 from whilly.config.values import checked_branch, command_table
 from whilly.domain.change import CheckCommand
@@ -363,6 +364,9 @@ class Settings(Section):
     agent: AgentSettings = AgentSettings()
     agents: Mapping[str, AgentTable] = Field(
         default_factory=dict, description="Agent CLIs by name; see the table of one agent."
+    )
+    roles: Mapping[str, RoleTable] = Field(
+        default_factory=dict, description="Who works in which role of a pipeline; see the table of one role."
     )
     prices: Mapping[str, PriceTable] = Field(
         default_factory=dict,

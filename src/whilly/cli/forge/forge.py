@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from whilly.cli.exit_codes import ExitCode
 
 
+FORGE = "forge"
+"""The pipeline of issues."""
+
+
 class Flags(TypedDict):
     """The options of `whilly forge`."""
 
@@ -100,7 +104,7 @@ def _forge(project: Project, text: str, *, is_watching: bool) -> ExitCode:
     case = open_case(project, text, base, is_watching=is_watching)
     plan = make_plan(case.issue)
     asyncio.run(require_tier(project, [plan]))
-    asyncio.run(require_agents(project, plan))
+    asyncio.run(require_agents(project, plan, FORGE))
     project.prepare_state()
     with hold_lock(project.state, (plan.name,), project.clock.now()):
         branches = prepare_branches(project, case)
@@ -108,7 +112,7 @@ def _forge(project: Project, text: str, *, is_watching: bool) -> ExitCode:
             with catch_interrupts() as interrupts:
                 revive(project, plan)
                 allowance = Allowance.of(project.settings.run, project.clock, interrupts)
-                way = Way("forge", case.actions(), lambda progress, code: conclude(project, progress, code))
+                way = Way(FORGE, case.actions(), lambda progress, code: conclude(project, progress, code))
                 return work_on(project, plan, branches, allowance, way)
         finally:
             # Once more, where something has cut the work short.

@@ -9,6 +9,7 @@ from whilly.adapters.git.inspection import detect_base, find_layout, require_git
 from whilly.application.choose_target import Branches, choose_target
 from whilly.domain.confinement import Tier
 from whilly.domain.errors import ConfigError
+from whilly.domain.flow.plan_run import SOLO
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,14 +45,13 @@ async def require_tier(project: Project, plans: Sequence[Plan]) -> None:
     raise ConfigError(message, remedy=proof.remedy or "set agent.isolation = 'open' for work that you trust")
 
 
-async def require_agents(project: Project, plan: Plan) -> None:
+async def require_agents(project: Project, plan: Plan, pipeline: str = SOLO) -> None:
     """See that every agent of the plan is known and installed, and has a way to its model if it is contained.
 
     Raises:
         ConfigError: one is not, with the command that mends it.
     """
-    usual = {project.default_agent, *project.settings.agent.substitutes}
-    wanted = {(name, project.tier_of(each)) for each in plan.items for name in ({each.agent} if each.agent else usual)}
+    wanted = {(name, project.tier_of(each)) for each in plan.items for name in project.agents_for(each, pipeline)}
     for name, tier in sorted(wanted):
         if name not in project.agent_names:
             near = difflib.get_close_matches(name, project.agent_names, n=1)

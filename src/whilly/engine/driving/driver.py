@@ -7,7 +7,7 @@ import sys
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, final
@@ -47,6 +47,14 @@ def _stay_open(_item: WorkItem) -> Tier:
 
 
 @dataclass(frozen=True, slots=True)
+class Post:
+    """Who works in a role; empty is whoever works anywhere."""
+
+    agent: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Staff:
     """Who does what.
 
@@ -59,6 +67,7 @@ class Staff:
         render: fills a prompt template.
         attempts_root: holds the private directories of attempts.
         tier_of: the tier that an item's run belongs to.
+        posts: by role.
     """
 
     handlers: Mapping[str, Handler]
@@ -70,14 +79,18 @@ class Staff:
     attempts_root: Path
     substitutes: tuple[str, ...] = ()
     tier_of: Callable[[WorkItem], Tier] = _stay_open
+    posts: Mapping[str, Post] = field(default_factory=dict)
 
-    def able(self, item: WorkItem) -> tuple[str, ...]:
-        """Agents that may do the item, the one that is meant first; who names an agent wants no other."""
-        return (item.agent,) if item.agent else (self.default_agent, *self.substitutes)
+    def able(self, item: WorkItem, role: str = "") -> tuple[str, ...]:
+        """Agents that may do the item in a role, the one that is meant first; who names an agent wants no other."""
+        named = item.agent or self.posts.get(role, Post()).agent
+        return (named,) if named else (self.default_agent, *self.substitutes)
 
-    def model_of(self, wanted: str, agent: str) -> str:
+    def model_of(self, wanted: str, agent: str, role: str = "") -> str:
         """The model to ask `agent` for; empty leaves the choice to it."""
-        return wanted or (self.default_model if agent == self.default_agent else "")
+        post = self.posts.get(role, Post())
+        of_role = post.model if agent == (post.agent or self.default_agent) else ""
+        return wanted or of_role or (self.default_model if agent == self.default_agent else "")
 
 
 @final
@@ -219,7 +232,7 @@ class Driver:
 
     def _find_shortage(self, position: Position) -> str:
         """Why the machine has no room for the run's next attempt; empty when it has, or needs none."""
-        first = self._ports.agents.get(self._staff.able(position.item)[0])
+        first = self._ports.agents.get(self._staff.able(position.item, position.stage.role)[0])
         if not position.stage.is_agent or first is None or first.facts().is_person:
             return ""
         # Those that are being claimed at this moment count: two must not see the same room.
@@ -234,7 +247,7 @@ class Driver:
             # An attempt without a base comes to an outcome that is tried again, within limits.
             with suppress(PortError):
                 base = await self._ports.repository.find_commit(f"refs/heads/{position.plan.target}")
-        first, *others = self._staff.able(position.item) if stage.is_agent else ("",)
+        first, *others = self._staff.able(position.item, stage.role) if stage.is_agent else ("",)
         substitutes = tuple(Offer(name, self._expected_cost(name)) for name in others)
         tier = self._staff.tier_of(position.item)
         offer = Offer(first, self._expected_cost(first), base=base, substitutes=substitutes, tier=tier)
@@ -308,7 +321,7 @@ class Driver:
             branch=f"{self._staff.branch_prefix}{run.item}",
             target=position.plan.target,
             agent=position.agent,
-            model=self._staff.model_of(position.item.model, position.agent),
+            model=self._staff.model_of(position.item.model, position.agent, stage.role),
             max_cost_usd=position.reserved if position.plan.limits.has_budget else None,
             spent_usd=position.spent,
             booked=position.booked,
