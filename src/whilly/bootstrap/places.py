@@ -65,6 +65,32 @@ class Places:
         ]
         return (*self.by_name.values(), *inner)
 
+    def choose(self, word: str, home: str = "") -> str:
+        """The name of the place that people mean by its name, or by its kind.
+
+        Args:
+            word: `work`, `gitea`.
+            home: the name of the place that the repository came from, which counts first among several.
+
+        Raises:
+            ConfigError: there is none, or there are several.
+        """
+        if word in self.by_name:
+            return word
+        provider = _PROVIDERS.get(word.lower())
+        fitting = [name for name, place in self.by_name.items() if place.provider is provider]
+        if len(fitting) == 1 or home in fitting:
+            return home if home in fitting else fitting[0]
+        if fitting:
+            message = f"{word} may be several places: {', '.join(fitting)}"
+            raise ConfigError(message, remedy="name one of them")
+        if provider is None:
+            message = f"there is no forge or tracker {word!r}"
+            raise ConfigError(message, remedy=f"configured are: {', '.join(self.by_name)}")
+        message = f"no {word.lower()} is configured"
+        table = "forges" if provider.has_repositories else "trackers"
+        raise ConfigError(message, remedy=f'[{table}.{word.lower()}] with url = "https://…" and token = "keyring:…"')
+
     def choose_token(self, name: str) -> TokenChoice:
         """The token that counts for a place, and what is worth saying about it.
 

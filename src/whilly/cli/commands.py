@@ -22,6 +22,7 @@ COMMANDS: dict[str, Lazy] = {
     "run": Lazy("whilly.cli.work.run:run", "Work through a plan."),
     "prd": Lazy("whilly.cli.prd.prd:prd", "Let an agent describe an idea, and make a plan of that."),
     "plan": Lazy("whilly.cli.plan.plan:plan", "Challenge a plan before it costs anything."),
+    "import": Lazy("whilly.cli.intake.import_issues:import_issues", "Make tasks of a plan file from issues."),
     "forge": Lazy("whilly.cli.forge.forge:forge", "Turn an issue into a pull request, and look after that."),
     "status": Lazy("whilly.cli.inspect.status:status", "Show where a plan stands."),
     "why": Lazy("whilly.cli.inspect.why:why", "Say why a task is where it is."),

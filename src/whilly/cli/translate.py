@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -33,18 +34,23 @@ COMMAND_FLAGS: Mapping[str, str] = {
     "--init": "prd",
     "--prd-wizard": "prd --wizard",
     "--plan": "prd --from",
+    "--from-issue": "import github",
+    "--from-jira": "import jira",
+    "--from-github": "import github",
 }
 """Flags of the predecessor that are commands now."""
 
 _FROM_TRACKER = (
-    "Write the tasks into a plan file and start it with `whilly run PLAN`; trackers come in a later version."
+    "`whilly import` makes a plan file of a repository's or project's issues, by label, text or JQL; "
+    "`whilly run PLAN` starts it."
 )
+_IMPORTERS = frozenset({"--from-issue", "--from-jira", "--from-github"})
+_ANY_LABEL = frozenset({"all", "*", "-"})
+_LABELS = "workshop,whilly:ready"
+"""What the predecessor imported when no label was named."""
 _BOARDS = "Boards and tickets come in a later version; `whilly status` and `whilly report` show where tasks stand."
 _ALWAYS = "Every task is verified before it is integrated; `[profile]` in whilly.toml says how."
 GONE: Mapping[str, str] = {
-    "--from-issue": _FROM_TRACKER,
-    "--from-jira": _FROM_TRACKER,
-    "--from-github": _FROM_TRACKER,
     "--from-issues-project": _FROM_TRACKER,
     "--from-project": _FROM_TRACKER,
     "--source": _FROM_TRACKER,
@@ -107,12 +113,22 @@ def translate(argv: Sequence[str], commands: Collection[str]) -> Translated | Re
     if not _is_old(rest):
         return Translated(tuple(argv))
     notes = tuple(note for flag, note in DROPPED.items() if flag in rest and note)
-    kept = tuple(_rename_agents([part for part in rest if part not in DROPPED]))
+    kept = tuple(_rename_agents([part for each in rest for part in _part(each) if part not in DROPPED]))
+    return _name_command(before, kept, notes)
+
+
+def _name_command(before: tuple[str, ...], kept: tuple[str, ...], notes: tuple[str, ...]) -> Translated | Refused:
     flag = next((part for part in kept if part in COMMAND_FLAGS), None)
     if flag is None:
         return Translated((*before, "run", *kept), notes)
     others = tuple(part for part in kept if part != flag)
-    return Translated((*before, *COMMAND_FLAGS[flag].split(), *_complete(flag, others)), notes)
+    if flag in _IMPORTERS and {"--go", "--yes"} & set(others):
+        return Refused(
+            f"{flag} with --go was a flag of the predecessor, and is two commands today",
+            "`whilly import …`, then `whilly run PLAN`",
+        )
+    words = _import(flag, others) if flag in _IMPORTERS else _complete(flag, others)
+    return Translated((*before, *COMMAND_FLAGS[flag].split(), *words), notes)
 
 
 def _rename_agents(parts: Sequence[str]) -> Iterator[str]:
@@ -139,6 +155,29 @@ def _options(rest: Sequence[str]) -> list[str]:
 def _is_old(rest: Sequence[str]) -> bool:
     looks_like_a_plan = not rest[0].startswith("-") and (rest[0].endswith(".json") or "/" in rest[0] or "\\" in rest[0])
     return looks_like_a_plan or any(part in _RUN_FLAGS or part in COMMAND_FLAGS for part in _options(rest[:1]))
+
+
+def _part(word: str) -> list[str]:
+    """`--from-issue=REF` as two words."""
+    flag, _, value = word.partition("=")
+    return [flag, value] if flag in _IMPORTERS and value else [word]
+
+
+def _import(flag: str, others: tuple[str, ...]) -> tuple[str, ...]:
+    """The same issues into the file that the predecessor wrote."""
+    others = tuple(each for each in others if each != "--headless")
+    named = others[:1] if others and (others[0] in _ANY_LABEL or not others[0].startswith("-")) else ()
+    rest = others[len(named) :]
+    if flag == "--from-github":
+        wanted = (named or (_LABELS,))[0]
+        labels = [] if wanted in _ANY_LABEL else [each.strip() for each in wanted.split(",") if each.strip()]
+        plan = "tasks-from-github.json"
+        return (*(word for label in labels for word in ("--label", label)), "--plan", plan, *rest)
+    if not named:
+        return others
+    name = re.sub(r"\W+", "-", re.sub(r"^https?://[^/]+/|/issues(?=/)|browse/", "", named[0])).strip("-")
+    kind = "jira" if flag == "--from-jira" else "issue"
+    return (*named, "--plan", f"tasks-{kind}-{name.upper() if kind == 'jira' else name}.json", *rest)
 
 
 def _complete(flag: str, others: tuple[str, ...]) -> tuple[str, ...]:

@@ -139,8 +139,8 @@ def test_a_directory_that_is_not_there_is_a_wrong_use(run: Run) -> None:
 def test_a_command_line_of_the_predecessor_is_understood_or_answered(run: Run) -> None:
     code, out, _ = run("--config", "path")
     assert (code, out.endswith("config.toml\n")) == (0, True)
-    code, _, err = run("--from-issue", "o/r#1")
-    assert (code, "--from-issue was a flag of the predecessor" in err, "whilly run PLAN" in err) == (4, True, True)
+    code, _, err = run("--source", "gh:o/r")
+    assert (code, "--source was a flag of the predecessor" in err, "whilly run PLAN" in err) == (4, True, True)
     assert "--no-workspace has no effect" in run("plan.json", "--no-workspace")[2]
 
 
