@@ -200,6 +200,22 @@ def test_what_is_refused_is_mended_and_what_needs_a_person_waits_for_one(held: W
     assert f"accepted: {seen}" in held.run("timeline", "B").out
 
 
+def test_tests_that_are_made_weaker_wait_for_a_person(held: Workshop) -> None:
+    before = "def test_a():\n    assert 1 + 1 == 3\n"
+    held.repository.write(held.repository.root, {"tests/test_a.py": before, "Makefile": "check:\n\tfalse\n"})
+    held.repository.commit("a red test")
+    skipped = "import pytest\\n@pytest.mark.skip\\ndef test_a():\\n    assert 1 + 1 == 3\\n"
+    held.plan(
+        {"id": "A", "description": f"$ printf '{skipped}' > tests/test_a.py"},
+        {"id": "B", "description": "$ printf 'check:\\n\\tfalse || true\\n' > Makefile"},
+    )
+    ended = held.run("run")
+    assert {name: task["status"] for name, task in ended.tasks.items()} == {"A": "human_loop", "B": "human_loop"}
+    assert "tests/test_a.py (tests_skipped: tests are skipped" in held.run("why", "A").out
+    assert "Makefile (tests_silenced: a failure there does not count any more)" in held.run("why", "B").out
+    assert held.integrated() == []
+
+
 def test_an_acceptance_counts_for_the_commit_that_was_seen_and_for_no_other(held: Workshop) -> None:
     held.repository.write(held.repository.root, {"list.txt": "one\ntwo\n"})
     held.repository.commit("list")

@@ -42,6 +42,9 @@ The file `answer.txt` is wrong, and has to hold the right answer.
 AGENT = "$ grep -q '^## A check fails' \"$prompt\" && echo right > answer.txt || echo wrong > answer.txt"
 
 
+on_github = pytest.mark.parametrize("village", [GithubServer], ids=["github"], indirect=True)
+
+
 @pytest.fixture(params=[GithubServer, GiteaServer, GitlabServer], ids=["github", "gitea", "gitlab"])
 def village(tmp_path: Path, test_environment: Mapping[str, str], request: pytest.FixtureRequest) -> Iterator[Village]:
     with Village.make(tmp_path, test_environment["PATH"], request.param, SETTINGS) as made:
@@ -306,6 +309,7 @@ POINTS = [f"{act}:{moment}" for act in FORGE_ACTS for moment in ("before", "afte
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+@on_github
 @pytest.mark.parametrize("point", POINTS)
 def test_killed_at_any_act_there_is_one_of_everything(village: Village, point: str) -> None:
     act = point.partition(":")[0]
@@ -344,7 +348,6 @@ $ echo right > answer.txt
 ## Критерии приёмки
 - `answer.txt` содержит `right`
 """
-on_github = pytest.mark.parametrize("village", [GithubServer], ids=["github"], indirect=True)
 
 
 @on_github

@@ -133,6 +133,28 @@ def test_deleted_tests_and_new_programs_are_looked_at() -> None:
     assert judge("run.sh", mode="100755", old_mode="100755") == []
 
 
+@pytest.mark.parametrize(
+    ("path", "before", "after", "rule"),
+    [
+        (
+            "tests/test_a.py",
+            "def test_a():\n    assert f()\n",
+            "@pytest.mark.skip\ndef test_a(): assert f()\n",
+            "skipped",
+        ),
+        ("tests/test_a.py", "def test_a():\n    assert f()\n", "def test_a():\n    f()\n", "fewer_assertions"),
+        ("tests/test_a.py", "def test_a(): pass\ndef test_b(): pass\n", "def test_a(): pass\n", "fewer_tests"),
+        ("conftest.py", "", "def pytest_sessionfinish(session): session.exitstatus = 0\n", "forced_result"),
+        ("Makefile", "test:\n\tpytest\n", "test:\n\tpytest || true\n", "silenced"),
+    ],
+)
+def test_tests_that_are_made_weaker_are_looked_at(path: str, before: str, after: str, rule: str) -> None:
+    made = Alteration(path, "100644", "100644", len(after), after.encode(), before.encode())
+    assert [(each.rule, each.consequence) for each in judge_change([made])] == [(f"tests_{rule}", Consequence.REVIEW)]
+    as_it_was = Alteration(path, "100644", "100644", len(before), before.encode(), before.encode())
+    assert judge_change([as_it_was]) == ()
+
+
 def test_what_was_agreed_to_needs_no_second_look_and_nothing_makes_a_refusal_good() -> None:
     made = [Alteration(path, "100644", "100644") for path in ("AGENTS.md", ".github/x.yml", ".git/x")]
     rules = [each.rule for each in judge_change(made, ("AGENTS.md", ".git/"))]

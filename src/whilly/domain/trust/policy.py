@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,6 +13,7 @@ from typing_extensions import override
 
 from whilly.domain.claims import outside
 from whilly.domain.trust.leak import find_leaks
+from whilly.domain.trust.weakening import find_weakening, is_test
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -41,6 +41,7 @@ class Alteration:
         mode: git's mode now; `000000` when it is gone.
         size: in bytes, now.
         content: the beginning of what is there now; a link's target, whole.
+        before: what was there before, of tests and of what runs them; None when it was not there or was not looked at.
     """
 
     path: str
@@ -48,6 +49,7 @@ class Alteration:
     mode: str
     size: int = 0
     content: bytes = b""
+    before: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +96,6 @@ _REVIEWED = (
     )),
 )  # fmt: skip
 """Rule, reason, patterns of paths (`*` matches slashes, too)."""
-_TEST = re.compile(
-    r"(^|/)(tests?|spec|__tests__)/|(^|/)(test_[^/]*|[^/]*_test|[^/]*\.(test|spec))\.[^/]+$|(^|/)conftest\.py$"
-)
-
-
 VERDICTS = (
     "12-review.md",
     "13-test-report.md",
@@ -107,11 +104,6 @@ VERDICTS = (
     "*-verdict.json",
 )
 """Names of files that would pass for the word of a reviewer, of a tester or of whoever deploys; in any folder."""
-
-
-def is_test(path: str) -> bool:
-    """Whether a path looks like a test, in the languages that are common."""
-    return _TEST.search(path) is not None
 
 
 def judge_change(
@@ -169,6 +161,11 @@ def _review(each: Alteration) -> Iterator[Objection]:
     for rule, why, patterns in _REVIEWED:
         if any(fnmatchcase(each.path, pattern) for pattern in patterns):
             yield Objection(each.path, rule, Consequence.REVIEW, why)
+    before = each.before.decode("utf-8", "replace") if each.before is not None else None
+    after = each.content.decode("utf-8", "replace") if each.mode != _GONE else None
+    for sign in find_weakening(each.path, before, after):
+        if sign.sign != "deleted":
+            yield Objection(each.path, f"tests_{sign.sign}", Consequence.REVIEW, sign.why)
     if each.mode == _GONE and is_test(each.path):
         yield Objection(each.path, "test_deleted", Consequence.REVIEW, "what it tested is tested no more")
     if each.mode == _EXECUTABLE and each.old_mode != _EXECUTABLE:

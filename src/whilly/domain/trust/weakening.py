@@ -10,8 +10,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from whilly.domain.trust.policy import is_test
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -45,6 +43,21 @@ _BUILD: Final = re.compile(
 )
 
 
+_TEST: Final = re.compile(
+    r"(^|/)(tests?|spec|__tests__)/|(^|/)(test_[^/]*|[^/]*_test|[^/]*\.(test|spec))\.[^/]+$|(^|/)conftest\.py$"
+)
+
+
+def is_test(path: str) -> bool:
+    """Whether a path looks like a test, in the languages that are common."""
+    return _TEST.search(path) is not None
+
+
+def runs_tests(path: str) -> bool:
+    """Whether a path looks like a test, or like what says how tests are run."""
+    return is_test(path) or _BUILD.search(path) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Weakening:
     """One sign.
@@ -72,7 +85,7 @@ def find_weakening(path: str, before: str | None, after: str | None) -> Iterator
         yield from _compare_tests(path, before, after)
         if _count(_FORCED_END, now) > _count(_FORCED_END, old):
             yield Weakening(path, "forced_result", "it decides itself how the tests end")
-    if (is_test(path) or _BUILD.search(path)) and _count(_SILENT, now) > _count(_SILENT, old):
+    if runs_tests(path) and _count(_SILENT, now) > _count(_SILENT, old):
         yield Weakening(path, "silenced", "a failure there does not count any more")
 
 

@@ -41,6 +41,11 @@ class Entry:
         """Whether the path exists now, as a file or a link."""
         return self.mode in _FILES
 
+    @property
+    def was_there(self) -> bool:
+        """Whether the path existed before, as a file or a link."""
+        return self.old_mode in _FILES
+
 
 async def list_entries(git: Git, root: Path, old: str, new: str) -> list[Entry]:
     """All differing paths; a rename is both of its paths."""

@@ -10,6 +10,7 @@ from whilly.adapters.git.comparison import list_changed
 from whilly.adapters.git.contained.contents import list_entries, measure, read
 from whilly.domain.claims import Refused, normalize
 from whilly.domain.trust.policy import VERDICTS, Alteration, judge_change
+from whilly.domain.trust.weakening import runs_tests
 from whilly.ports.policy import Policy
 
 if TYPE_CHECKING:
@@ -44,9 +45,17 @@ class GitPolicy(Policy):
         entries = await list_entries(self._git, self._root, base, commit)
         names = [entry.name for entry in entries if entry.is_there]
         sizes = await measure(self._git, self._root, names)
-        contents = await read(self._git, self._root, names)
+        old = [entry.old_name for entry in entries if entry.was_there and runs_tests(entry.path)]
+        contents = await read(self._git, self._root, [*names, *old])
         made = [
-            Alteration(each.path, each.old_mode, each.mode, sizes.get(each.name, 0), contents.get(each.name, b""))
+            Alteration(
+                each.path,
+                each.old_mode,
+                each.mode,
+                sizes.get(each.name, 0),
+                contents.get(each.name, b""),
+                contents.get(each.old_name) if each.old_name in old else None,
+            )
             for each in entries
         ]
         return judge_change(made, self._accepted, self._verdicts)
