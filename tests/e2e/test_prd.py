@@ -101,6 +101,7 @@ def test_the_document_is_put_into_the_work_tree_and_nothing_else_is(shop: Worksh
     branches = {name for name in shop.repository.refs() if name.startswith("refs/heads/")}
     assert branches == {name for name in before if name.startswith("refs/heads/")}
     assert ended.err == ""
+    assert f"put into the work tree: {PATH}" in shop.run("why", "PRD-page-of-totals").out
 
 
 BROKEN = DOCUMENT.replace("- [ ] the export is there\n", "")
@@ -179,9 +180,28 @@ def test_killed_while_it_is_put_in_place_the_same_command_goes_on(shop: Workshop
 def test_a_folder_that_leads_out_of_the_repository_is_not_written_to(shop: Workshop, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (shop.repository.root / "docs").symlink_to(tmp_path / "elsewhere")
-    ended = shop.run("prd", IDEA, "--json")
-    assert (ended.code, list((tmp_path / "elsewhere").iterdir())) == (1, [])
-    assert "would lie outside of the repository" in shop.run("why", "PRD-page-of-totals").out
+    ended = shop.run("prd", IDEA)
+    assert (ended.code, shop.log(), list((tmp_path / "elsewhere").iterdir())) == (4, [], [])
+    assert f"{PATH} would lie outside of the repository" in ended.err
+
+
+def test_what_git_ignores_is_refused_before_anything_is_started(shop: Workshop) -> None:
+    shop.repository.write(shop.repository.root, {".gitignore": "docs/\n"})
+    ended = shop.run("prd", IDEA)
+    assert (ended.code, shop.log()) == (4, [])
+    assert f"git ignores {PATH}" in ended.err
+
+
+@pytest.mark.usefixtures("bubblewrap")
+def test_a_contained_agent_writes_it_as_well(shop: Workshop) -> None:
+    deed = f"mkdir -p docs; cp seed.md {PATH}; echo '<promise>COMPLETE</promise>'"
+    shop.settings(f'[agent]\nname = "writer"\n[agents.writer]\nargv = ["sh", "-c", "{deed}"]\ncost = "free"\n')
+    shop.repository.write(shop.repository.root, {"seed.md": DOCUMENT})
+    shop.repository.commit("seed")
+    ended = shop.run("prd", "Page of totals", "--isolation", "contained", "--json")
+    assert (ended.code, changed(shop)) == (0, f"?? {PATH}"), ended.err
+    assert {each["tier"] for each in ended.objects("attempt_started")} == {"contained"}
+    assert (shop.repository.root / PATH).read_text(encoding="utf-8") == DOCUMENT
 
 
 def test_a_plan_is_made_of_it_and_run(shop: Workshop) -> None:
@@ -198,7 +218,9 @@ def test_a_plan_is_made_of_it_and_run(shop: Workshop) -> None:
 def test_a_plan_is_made_of_a_document_that_is_there(shop: Workshop) -> None:
     shop.repository.write(shop.repository.root, {PATH: DOCUMENT, "docs/bad.md": BROKEN})
     told = shop.run("--plan", PATH)
-    assert (told.code, told.err) == (0, f"made {PLAN}; to work through it: whilly run {PLAN}\n")
+    assert (told.code, told.out) == (0, f"made {PLAN}; to work through it: whilly run {PLAN}\n")
+    as_json = shop.run("prd", "--from", PATH, "--force", "--json")
+    assert as_json.objects() == [{"event": "complete", "written": [PLAN], "exit_code": 0}]
     assert shop.run("run", PLAN, "--dry-run").code == 0
     again = shop.run("prd", "--from", PATH)
     assert (again.code, f"{PLAN} is there already, and is not overwritten" in again.err) == (4, True)

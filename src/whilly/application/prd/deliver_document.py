@@ -28,4 +28,4 @@ async def deliver_document(brief: Brief, context: AttemptContext, order: Order) 
     except RuleViolation as error:
         return AttemptResult(Outcome.ASKED, f"{error}; then give the same command again", commit=brief.run.head)
     context.ports.checkpoint("put:after")
-    return AttemptResult(Outcome.COMPLETED, commit=brief.base)
+    return AttemptResult(Outcome.COMPLETED, f"put into the work tree: {order.idea.document}", commit=brief.base)

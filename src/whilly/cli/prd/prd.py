@@ -13,6 +13,7 @@ from whilly.cli.exit_codes import ExitCode
 from whilly.cli.invocation import find_checkpoint
 from whilly.cli.render_error import printable
 from whilly.cli.work.interrupts import obey_interrupts
+from whilly.tui.neutral import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -145,5 +146,8 @@ def _make_plan(project: Project, document: Path, *, is_replacing: bool) -> str:
     path = document.absolute()
     plan = name_plan(slug(path.stem))
     write_plan(project, path, relative_name(path, project.root), plan, replaces=is_replacing)
-    click.echo(f"made {plan}; to work through it: whilly run {plan}", err=True)
+    if project.settings.run.headless:
+        click.echo(json_text({"event": "complete", "written": [plan], "exit_code": 0}))
+    else:
+        click.echo(f"made {plan}; to work through it: whilly run {plan}")
     return plan

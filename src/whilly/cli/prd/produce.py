@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whilly.adapters.git.delivery.documents import GitDocuments
+from whilly.adapters.git.delivery.documents import GitDocuments, require_place
 from whilly.adapters.planfile import parse
 from whilly.application.choose_target import Branches
 from whilly.application.prd.check_document import check_document, tell_fault
@@ -70,7 +70,7 @@ def write_description(project: Project, idea: Idea, wanted: Wanted) -> ExitCode:
     row = _find_row(project, plan)
     _require_free(project, idea, wanted, is_begun=row is not None and row.run is not None and not row.run.is_ended)
     _require_writer(project)
-    base = asyncio.run(_require_base(project))
+    base = asyncio.run(_require_base(project, idea))
     asyncio.run(require_tier(project, [plan]))
     asyncio.run(require_agents(project, plan))
     project.prepare_state()
@@ -117,8 +117,10 @@ def _require_free(project: Project, idea: Idea, wanted: Wanted, *, is_begun: boo
     """See that no file is in the way, before anything costs money.
 
     Raises:
-        RuleViolation: one is.
+        RuleViolation: one is, or a folder leads out of the repository.
     """
+    for name in (idea.document, idea.plan):
+        require_place(project.root, name)
     # What a run that was cut short has written itself is found by that run.
     names = ([] if is_begun else [idea.document]) + ([idea.plan] if wanted.with_plan else [])
     there = [name for name in names if (project.root / name).exists() or (project.root / name).is_symlink()]
@@ -142,11 +144,20 @@ def _require_writer(project: Project) -> None:
         raise ConfigError(message, remedy="name another one, --agent claude for example; `whilly agents` lists them")
 
 
-async def _require_base(project: Project) -> str:
+async def _require_base(project: Project, idea: Idea) -> str:
+    """The branch to begin at.
+
+    Raises:
+        ConfigError: the repository has none, or would not keep what is written.
+    """
     base = await require_repository(project)
     if await project.repository.find_commit(f"refs/heads/{base}") is None:
         message = f"there is no branch {base} with a commit to begin at"
         raise ConfigError(message, remedy="make a first commit, or set repository.base_branch to a local branch")
+    ignored = await project.git.run(project.root, "check-ignore", "--quiet", "--", idea.document, accept=(0, 1))
+    if ignored.code == 0:
+        message = f"git ignores {idea.document}, so that no commit would hold what an agent writes there"
+        raise ConfigError(message, remedy=f"let .gitignore say !{idea.document}, and commit that")
     return base
 
 

@@ -53,7 +53,7 @@ class GitDocuments(Documents):
 
 
 def _put(root: Path, path: str, data: bytes, replaces: bool) -> None:  # noqa: FBT001  (called by name of the thread's function)
-    place = _require_place(root, path)
+    place = require_place(root, path)
     try:
         there = read_file(place, MAX_BYTES)
     except Unreadable as error:
@@ -74,8 +74,12 @@ def _occupied(path: str) -> RuleViolation:
     return RuleViolation(f"{path} is there already, and is not overwritten", remedy="move it away, or say --force")
 
 
-def _require_place(root: Path, path: str) -> Path:
-    """Where the path leads, with every link of its folders followed."""
+def require_place(root: Path, path: str) -> Path:
+    """The path in the work tree.
+
+    Raises:
+        RuleViolation: a folder of it leads out of there.
+    """
     real, place = os.path.realpath(root), root / path
     folder = os.path.realpath(place.parent)
     if ".." in place.relative_to(root).parts or not Path(folder).is_relative_to(real):
