@@ -192,6 +192,12 @@ def test_what_git_ignores_is_refused_before_anything_is_started(shop: Workshop) 
     assert f"git ignores {PATH}" in ended.err
 
 
+def test_another_agent_may_be_its_author(shop: Workshop) -> None:
+    shop.settings('[agent]\nname = "demo"\n[roles.author]\nagent = "sh"\n')
+    ended = shop.run("prd", IDEA, "--json")
+    assert (ended.code, ended.objects("attempt_started")[0]["agent"]) == (0, "sh"), ended.err
+
+
 @pytest.mark.usefixtures("bubblewrap")
 def test_a_contained_agent_writes_it_as_well(shop: Workshop) -> None:
     deed = f"mkdir -p docs; cp seed.md {PATH}; echo '<promise>COMPLETE</promise>'"

@@ -47,6 +47,10 @@ if TYPE_CHECKING:
     Stage = Callable[[Brief, AttemptContext, Order], Awaitable[AttemptResult]]
 
 
+PRD = "prd"
+"""The pipeline of ideas."""
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What is to come of an idea.
@@ -69,10 +73,10 @@ def write_description(project: Project, idea: Idea, wanted: Wanted) -> ExitCode:
     plan = make_plan(idea)
     row = _find_row(project, plan)
     _require_free(project, idea, wanted, is_begun=row is not None and row.run is not None and not row.run.is_ended)
-    _require_writer(project)
+    _require_writer(project, plan)
     base = asyncio.run(_require_base(project, idea))
     asyncio.run(require_tier(project, [plan]))
-    asyncio.run(require_agents(project, plan))
+    asyncio.run(require_agents(project, plan, PRD))
     project.prepare_state()
     with hold_lock(project.state, (plan.name,), project.clock.now()):
         try:
@@ -80,7 +84,7 @@ def write_description(project: Project, idea: Idea, wanted: Wanted) -> ExitCode:
                 _revive(project, plan, row)
                 allowance = Allowance.of(project.settings.run, project.clock, interrupts)
                 order = Order(idea, GitDocuments(project.git, project.root), wanted.replaces)
-                way = Way("prd", _actions(order), lambda told, code: _conclude(project, idea, wanted, told, code))
+                way = Way(PRD, _actions(order), lambda told, code: _conclude(project, idea, wanted, told, code))
                 return work_on(project, plan, Branches(base, base, is_aside=False), allowance, way)
         finally:
             # Once more, where something has cut the work short.
@@ -130,17 +134,15 @@ def _require_free(project: Project, idea: Idea, wanted: Wanted, *, is_begun: boo
         raise RuleViolation(message, remedy=f"--force replaces it, another first line gives it another name{how}")
 
 
-def _require_writer(project: Project) -> None:
-    """See that the agent has a model: the demo agent has none.
+def _require_writer(project: Project, plan: Plan) -> None:
+    """See that somebody who may write has a model: the demo agent has none.
 
     Raises:
-        ConfigError: it has not.
+        ConfigError: nobody has.
     """
-    if (
-        project.default_agent in project.agent_names
-        and project.make_agent(project.default_agent).facts().name == "demo"
-    ):
-        message = f"agent {project.default_agent} has no model, so it cannot write a product description"
+    names = project.agents_for(plan.items[0], PRD)
+    if all(name in project.agent_names and project.make_agent(name).facts().name == "demo" for name in names):
+        message = f"agent {', '.join(sorted(names))} has no model, so it cannot write a product description"
         raise ConfigError(message, remedy="name another one, --agent claude for example; `whilly agents` lists them")
 
 

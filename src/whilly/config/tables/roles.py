@@ -8,7 +8,7 @@ from whilly.config.tables.fields import Section
 
 
 class RoleTable(Section):
-    """Who works in a role. A pipeline's stages name their roles; those of the packaged ones are `developer`."""
+    """Who works in a role. A pipeline's stages name their roles; the packaged ones have `developer` and `author`."""
 
     agent: str = Field(default="", description="The agent, for tasks that name none; empty is `agent.name`.")
     model: str = Field(default="", description="Its model, for tasks that name none.")
