@@ -66,10 +66,10 @@ GONE: Mapping[str, str] = {
     "--sync-status": _BOARDS,
     "--sync-todo": _BOARDS,
     "--watch-project": _BOARDS,
-    "--pr-on-done": "Pull requests come in a later version; finished tasks are integrated into a branch.",
-    "--draft": "Pull requests come in a later version; finished tasks are integrated into a branch.",
-    "--decision-gate": "It comes in a later version.",
-    "--decision-gate-comment": "It comes in a later version.",
+    "--pr-on-done": "`whilly forge tasks.json#TASK-1` makes a pull request of a task.",
+    "--draft": "It belongs to `whilly forge REF --draft`.",
+    "--decision-gate": "`whilly forge` asks about issues that are not ready.",
+    "--decision-gate-comment": "`whilly forge` asks about issues that are not ready, in one comment.",
     "--check": _ALWAYS,
 }
 """Flags of the predecessor that are refused → what to do instead."""
