@@ -69,6 +69,8 @@ def test_an_issue_becomes_a_pull_request(village: Village) -> None:
     )
     assert "Closes #1" in strip_mark(ticket.body)
     assert village.files()["answer.txt"] == "right"
+    told = village.start("export").wait()
+    assert (told.code, "did not come from a plan file" in told.err) == (4, True)
     after = village.shop.repository.git("status", "--porcelain"), village.shop.repository.git("rev-parse", "main")
     assert after == before
 

@@ -176,6 +176,9 @@ def test_each_role_has_its_agent_and_its_model(shop: Workshop) -> None:
     assert (ended.code, ended.statuses) == (0, {"A": "done", "B": "done"}), ended.out + ended.err
     who = [(each["stage"], each["agent"]) for each in ended.objects("attempt_started") if each.get("agent")]
     assert sorted(who) == [("execute", "sh"), ("execute", "sh"), ("repair", "told")]
+    shop.plan({"id": "C"}, name="more.json")
+    said = shop.run("run", "more.json", "--agent", "paid", "--budget", "2")
+    assert [each["agent"] for each in said.objects("attempt_started") if each.get("agent")] == ["paid"]
 
 
 def test_another_agent_takes_over_at_a_usage_limit(shop: Workshop) -> None:

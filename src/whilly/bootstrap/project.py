@@ -240,7 +240,7 @@ class Project:
 
     def agents_for(self, item: WorkItem, *pipelines: str) -> frozenset[str]:
         """The agents that may get to work on an item on its way through one of these pipelines."""
-        return find_agents(self.settings, self.default_agent, item, [self.pipelines[name] for name in pipelines])
+        return find_agents(self.loaded, self.default_agent, item, [self.pipelines[name] for name in pipelines])
 
     @cached_property
     def sandbox(self) -> Sandbox:
@@ -375,7 +375,7 @@ class Project:
             reservation=self.settings.agent.reservation_usd,
             branch_prefix=self.settings.repository.branch_prefix,
             tier_of=self.tier_of,
-            posts=find_posts(self.settings),
+            posts=find_posts(self.loaded),
             render=make_renderer(self.state / "prompts"),
             attempts_root=self.attempts_root,
         )

@@ -38,3 +38,11 @@ def test_what_is_no_key_names_no_branch(key: str) -> None:
 def test_a_key_of_another_tracker_names_a_branch() -> None:
     assert name_branch("ABC-12", "Title") == "whilly/issue-ABC-12-title"
     assert len(name_branch("A" * 20 + "-" + "9" * 10, "a title")) <= 52
+
+
+def test_a_title_that_is_cut_between_two_words_keeps_the_first() -> None:
+    words = f"{'a' * 17} {'b' * 17}"
+    for title in (words, f"{words} c", f"{words} {'c' * 40}"):
+        assert name_branch("12", title) == f"whilly/issue-12-{words.replace(' ', '-')}"
+    assert name_branch("12", f"{words}b") == f"whilly/issue-12-{words.replace(' ', '-')}b"
+    assert name_branch("12", f"{words}bb") == f"whilly/issue-12-{'a' * 17}"

@@ -12,6 +12,7 @@ from whilly.cli.exit_codes import ExitCode
 from whilly.cli.render_error import printable
 from whilly.cli.subject import choose_plan, open_ledger, print_json
 from whilly.domain.errors import ConfigError
+from whilly.domain.flow.plan_run import SOLO
 
 
 @click.command()
@@ -26,6 +27,9 @@ def export(plan: str | None, output: Path | None, *, in_place: bool, as_json: bo
         raise ConfigError(message, remedy="say where to write: one of the two")
     project = open_ledger()
     chosen = choose_plan(project, plan)
+    if chosen.state.pipeline != SOLO:
+        message = f"{chosen.name} did not come from a plan file"
+        raise ConfigError(message, remedy=f"whilly report --plan {chosen.id}")
     source = Path(chosen.source)
     try:
         original = source.read_bytes()

@@ -44,7 +44,7 @@ def name_branch(key: str, title: str) -> str:
     room = BRANCH_LENGTH - len(head) - 1
     whole = slugify(letters, len(letters) * 8)
     slug = whole[:room].rstrip("-")
-    if len(whole) > room and whole[room] != "-":
+    if len(whole) > room and "-" not in whole[room - 1 : room + 1]:
         slug = slug.rpartition("-")[0] or slug
     return f"{head}-{slug}" if slug and room > 0 else head
 
