@@ -12,6 +12,7 @@ import pytest
 
 from whilly.domain.forge.marker import strip_mark
 from whilly.ports.checkpoint import FORGE_ACTS
+from whilly.testing.forges.faults import Fault, Kind
 from whilly.testing.forges.gitea.server import GiteaServer
 from whilly.testing.forges.github.server import GithubServer
 from whilly.testing.forges.gitlab.server import GitlabServer
@@ -113,9 +114,10 @@ def test_red_ci_is_mended_a_reviewer_is_answered_and_a_merge_ends_it(village: Vi
 
     ended = village.forge(issue)
     assert (ended.code, len(pull.remarks)) == (0, 3), ended.out
-    pull.merged, ticket.state = village.head(), "closed"
-    ended = village.forge(issue)
-    assert (ended.code, ended.complete["done"]) == (0, 1), ended.out + ended.err
+    pull.merged, ticket.state, issue.state = village.head(), "closed", "closed"
+    for _ in range(2):
+        ended = village.forge(issue)
+        assert (ended.code, ended.complete["done"]) == (0, 1), ended.out + ended.err
 
 
 def test_a_base_that_moved_is_gone_along_with_and_a_conflict_is_resolved(village: Village) -> None:
@@ -454,3 +456,17 @@ def test_a_ticket_of_jira_becomes_a_pull_request_of_the_clone_s_forge(
         assert village.start("forge", "ENG-1").wait(120).code == 0
         assert "and green" in village.files()["answer.txt"]
     assert ticket.notes == []
+
+
+@on_github
+def test_a_token_that_ends_while_a_pull_request_is_open_starts_no_agent(village: Village) -> None:
+    issue = file(village, "Answer", RIGHT)
+    assert village.forge(issue).code == 0
+    worked = len(village.shop.log())
+    # The first answers are those of the command itself.
+    village.server.faults = [Fault(Kind.REPLACED, "GET", "/pulls/2$", times=99, status=401)]
+    ended = village.forge(issue)
+    assert (ended.code, len(village.shop.log())) == (1, worked), ended.out
+    assert "refuses the token" in ended.out
+    village.server.faults = []
+    assert village.forge(issue).code == 0

@@ -95,6 +95,6 @@ def at(desk: Desk, stage: Stage) -> Callable[[Brief, AttemptContext], Awaitable[
         try:
             return await stage(brief, context, desk)
         except (NotAuthorized, NotFound, RuleViolation) as error:
-            return AttemptResult(Outcome.ASKED, f"{error}; then: whilly retry {brief.item.id}", commit=brief.run.head)
+            return AttemptResult(Outcome.BLOCKED, f"{error}; then: whilly retry {brief.item.id}", commit=brief.run.head)
 
     return work

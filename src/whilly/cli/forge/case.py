@@ -15,7 +15,7 @@ from whilly.adapters.system.artefacts import FileArtefacts
 from whilly.application.choose_target import Branches, choose_target
 from whilly.application.forging.desk import Desk, PullRules, at
 from whilly.application.forging.ingest_issue import ingest_issue
-from whilly.application.forging.look_after import look_after
+from whilly.application.forging.look_after import REVIEWERS, look_after
 from whilly.application.forging.publish_change import publish_change
 from whilly.application.forging.rebase_branch import rebase_branch
 from whilly.application.forging.records import PULL_REQUEST
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from whilly.engine.driving.driver import Handler
     from whilly.ports.tracker import Tracker
 
-FEEDBACK = "feedback"
-"""The stage in which a pull request waits for people."""
 MAX_TEXT = 8 << 20
 """Bytes that are read of standard input."""
 
@@ -72,7 +70,7 @@ class Case:
             "challenge": at(self.desk, challenge),
             "strategy": at(self.desk, select_strategy),
             "publish": at(self.desk, publish_change),
-            FEEDBACK: at(self.desk, look_after),
+            "feedback": at(self.desk, look_after),
             "rebase": at(self.desk, rebase_branch),
         }
 
@@ -88,7 +86,7 @@ def open_case(project: Project, text: str, base: str, *, is_watching: bool) -> C
     home = asyncio.run(project.find_home())
     ref = parse_reference(text, project.places.known(), home.place if home else "")
     issue = asyncio.run(_fetch_issue(project, ref)) if isinstance(ref, IssueRef) else read_own(project, ref)
-    if issue.state is IssueState.CLOSED:
+    if issue.state is IssueState.CLOSED and not _known_branch(project, issue.ref):
         message = f"issue {issue.ref.short} is closed ({issue.status})"
         raise RuleViolation(message, remedy="open it again, if there is still something to do")
     is_own = isinstance(ref, IssueRef) and not project.places.is_tracker_only(ref.place)
@@ -181,7 +179,7 @@ def prepare_branches(project: Project, case: Case) -> Branches:
     """The issue's own branch, begun at what the base branch is at the forge now."""
     base = asyncio.run(case.desk.remote.fetch(case.desk.base))
     branch = _name_branch(case.issue)
-    known = _known_branch(project, case)
+    known = _known_branch(project, case.issue.ref)
     return asyncio.run(choose_target(project.repository, base, known or branch, branch))
 
 
@@ -193,11 +191,11 @@ def _name_branch(issue: Issue) -> str:
         return f"whilly/task-{slugify(f'{issue.ref.number} {issue.title}', 38)}"
 
 
-def _known_branch(project: Project, case: Case) -> str:
-    """The branch that earlier work on the issue went to: its title may have changed since."""
+def _known_branch(project: Project, ref: IssueRef) -> str:
+    """The branch that earlier work on the issue went to, whatever its title is now; empty when there was none."""
     from whilly.application.forging.make_plan import plan_of  # noqa: PLC0415  (as above)
 
-    plan = plan_of(case.issue.ref)
+    plan = plan_of(ref)
     rows = [row for row in project.reading.plans() if row.id == plan] if project.has_ledger else []
     return rows[0].state.target if rows else ""
 
@@ -216,5 +214,6 @@ def conclude(project: Project, progress: Progress, code: ExitCode) -> tuple[Prog
     (row,) = project.reading.items(progress.plan)
     document = asyncio.run(open_artefacts(project).load(row.run.id, PULL_REQUEST)) if row.run else None
     progress = replace(progress, pull_request=str(document["url"]) if document else "")
-    is_open = row.status is ItemStatus.HUMAN_LOOP and row.run is not None and row.run.stage == FEEDBACK
+    wait = row.run.wait if row.run else None
+    is_open = wait is not None and wait.whom == REVIEWERS
     return progress, ExitCode.DONE if is_open and code is ExitCode.FAILED else code
