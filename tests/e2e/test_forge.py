@@ -70,6 +70,8 @@ def test_an_issue_becomes_a_pull_request(village: Village) -> None:
     )
     assert "Closes #1" in strip_mark(ticket.body)
     assert village.files()["answer.txt"] == "right"
+    (event,) = [each for each in ended.objects("attempt_ended") if each.get("milestone") == "pr_created"]
+    assert 0 < int(event["reason"].split(", ")[1].split()[0]) < 40
     told = village.start("export").wait()
     assert (told.code, "did not come from a plan file" in told.err) == (4, True)
     after = village.shop.repository.git("status", "--porcelain"), village.shop.repository.git("rev-parse", "main")

@@ -66,6 +66,7 @@ class Desk:
         base: the branch that the pull request is to be merged into.
         neighbour: the forge's own tracker, which knows who Whilly is there.
         provider: of the forge.
+        calls: how many requests were sent to the forge so far.
         looks: at pull requests that are looked at again and again, the last one of each run.
         is_own_tracker: the issue is one of the repository itself, which the forge closes with the pull request.
     """
@@ -82,6 +83,7 @@ class Desk:
     rules: PullRules = PullRules()
     is_own_tracker: bool = True
     provider: Provider = Provider.GITHUB
+    calls: Callable[[], int] = int
     looks: dict[RunId, Look] = field(default_factory=dict)
 
 

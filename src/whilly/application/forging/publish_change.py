@@ -32,7 +32,7 @@ async def publish_change(brief: Brief, context: AttemptContext, desk: Desk) -> A
     pull = await _open(brief, context, desk)
     await keep_pull(brief, desk, pull, commit)
     await _answer(brief, context, desk, pull, commit)
-    return AttemptResult(Outcome.COMPLETED, pull.url, commit=brief.run.head)
+    return AttemptResult(Outcome.COMPLETED, f"{pull.url}, {desk.calls()} API calls", commit=brief.run.head)
 
 
 async def _find_edit(brief: Brief, desk: Desk) -> str:

@@ -33,6 +33,7 @@ async def keep_pull(brief: Brief, desk: Desk, pull: PullRequest, head: CommitId)
         "base": pull.base_branch,
         "head": head,
         "is_draft": pull.is_draft,
+        "api_calls": desk.calls(),
     }
     await desk.artefacts.save(brief.run.id, PULL_REQUEST, document)
 

@@ -107,6 +107,7 @@ def open_case(project: Project, text: str, base: str, *, is_watching: bool) -> C
         provider=line.place.provider,
         rules=_rules(project, is_watching=is_watching),
         is_own_tracker=is_own,
+        calls=line.endpoint.calls,
     )
     return Case(issue, desk)
 
