@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -72,6 +73,9 @@ def test_an_issue_becomes_a_pull_request(village: Village) -> None:
     assert village.files()["answer.txt"] == "right"
     (event,) = [each for each in ended.objects("attempt_ended") if each.get("milestone") == "pr_created"]
     assert 0 < int(event["reason"].split(", ")[1].split()[0]) < 40
+    retried = village.start("retry", "ada/engine#1").wait()
+    assert "whilly forge ada/engine#1 goes on with it" in retried.out
+    assert "plan_file_missing" not in village.start("doctor", "--json").wait().out
     told = village.start("export").wait()
     assert (told.code, "did not come from a plan file" in told.err) == (4, True)
     after = village.shop.repository.git("status", "--porcelain"), village.shop.repository.git("rev-parse", "main")
@@ -181,6 +185,8 @@ def test_an_issue_that_is_edited_meanwhile_is_begun_anew(village: Village) -> No
         ("nowhere:ada/engine#1", "there is no forge named 'nowhere'"),
         ("https://git.example.org/ada/engine/issues/1", "git.example.org is no tracker or forge that Whilly knows"),
         ("what", "'what' names no work item"),
+        ("http://[::1", "is no address"),
+        ("local:../engine#1", "names no work item"),
         ("ABC-12", "neither is configured"),
         ("local:ada/engine#2", "issue ada/engine#2 is closed"),
     ],
@@ -472,3 +478,60 @@ def test_a_token_that_ends_while_a_pull_request_is_open_starts_no_agent(village:
     assert "refuses the token" in ended.out
     village.server.faults = []
     assert village.forge(issue).code == 0
+
+
+@on_github
+def test_a_branch_of_the_user_s_own_is_left_alone(village: Village) -> None:
+    git = village.shop.repository
+    git.git("switch", "--quiet", "--create", "whilly/issue-1-answer")
+    git.write(git.root, {"own.txt": "precious\n"})
+    mine = git.commit("mine")
+    git.git("switch", "--quiet", "main")
+    village.configure()
+    assert village.forge(file(village, "Answer", RIGHT)).code == 0
+    assert git.git("rev-parse", "whilly/issue-1-answer") == mine
+    assert (village.pull[1].head, "own.txt" in village.files()) == ("whilly/issue-1-answer-2", False)
+
+
+@on_github
+def test_after_a_pull_request_was_closed_it_can_be_begun_anew(village: Village) -> None:
+    issue = file(village, "Answer", RIGHT)
+    assert village.forge(issue).code == 0
+    village.pull[0].state = "closed"
+    assert village.forge(issue).code == 1
+    ended = village.forge(issue)
+    assert (ended.code, len(village.pulls)) == (0, len(["closed", "anew"])), ended.out + ended.err
+    assert [each.pull.head for each in village.pulls if each.pull] == [
+        "whilly/issue-1-answer",
+        "whilly/issue-1-answer-2",
+    ]
+
+
+@on_github
+def test_what_was_cancelled_goes_on_with_its_open_pull_request(village: Village) -> None:
+    issue = file(village, "Answer", RIGHT)
+    assert village.forge(issue).code == 0
+    assert village.start("cancel", "ada/engine#1").wait().code == 0
+    village.hub.add_check(village.hub.repo, village.head(), "test", "failed", "E   AssertionError: not green\n1 failed")
+    ended = village.forge(issue)
+    assert (ended.code, village.files()["answer.txt"]) == (0, "right\nand green"), ended.out + ended.err
+    assert len(village.pulls) == 1
+
+
+@on_github
+def test_without_its_ledger_an_open_pull_request_is_told_before_anything_is_spent(village: Village) -> None:
+    issue = file(village, "Answer", RIGHT)
+    assert village.forge(issue).code == 0
+    head, worked = village.head(), len(village.shop.log())
+    shutil.rmtree(village.shop.repository.root / ".whilly")
+    ended = village.forge(issue)
+    assert (ended.code, len(village.shop.log()), village.head()) == (1, worked, head), ended.out + ended.err
+    assert "says that it closes ada/engine#1" in ended.out
+    assert len(village.pulls) == 1
+
+
+@on_github
+def test_a_pull_request_is_no_issue(village: Village) -> None:
+    assert village.forge(file(village, "Answer", RIGHT)).code == 0
+    ended = village.forge(village.pulls[0])
+    assert (ended.code, "ada/engine#2 is a pull request, not an issue" in ended.err) == (4, True)

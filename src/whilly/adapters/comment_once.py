@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from whilly.domain.errors import Unavailable
 from whilly.domain.forge.marker import sign
 from whilly.transport.http.once import make_once
 
 if TYPE_CHECKING:
     from whilly.domain.forge.issue import Comment
     from whilly.transport.http.client import HttpClient
+
+
+_LAG_S = (1.0, 2.0, 4.0, 8.0, 15.0)
+"""How long a list may lag behind what was written."""
 
 
 class Thread(Protocol):
@@ -44,7 +49,13 @@ async def comment_once(http: HttpClient, thread: Thread, key: str, text: str) ->
 
     async def make() -> Comment | None:
         await thread.write(sign(text, key))
-        return await find()
+        for seconds in _LAG_S:
+            # It is there: a list that does not show it yet is no reason to write it again.
+            if (made := await find()) is not None:
+                return made
+            await http.pause(seconds)
+        message = "a comment was written, and is not to be seen yet"
+        raise Unavailable(message)
 
     found = await make_once(http, find, make)
     if found.text.strip() == text.strip():

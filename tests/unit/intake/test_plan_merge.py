@@ -161,9 +161,9 @@ def test_two_repositories_in_one_plan() -> None:
     assert merge(tasks, second, first).unchanged == ("GH-ada-other-1", "GH-1")
 
 
-def test_a_task_is_known_by_its_number_alone() -> None:
+def test_a_number_that_a_task_by_hand_has_is_left_to_it() -> None:
     made = merge([written("GH-1")], issue(1))
-    assert "prd_requirement" in made.changed[ItemId("GH-1")]
+    assert ([item.id for item in made.added], made.changed) == (["GH-ada-engine-1"], {})
 
 
 def test_a_key_that_a_task_by_hand_has_is_left_to_it() -> None:

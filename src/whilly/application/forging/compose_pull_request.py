@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whilly.application.forging.ingest_issue import load_spec
+from whilly.application.forging.records import name_pull
 from whilly.application.forging.understand_issue import judge_spec
 from whilly.application.forging.work_on_issue import tell_issue
 from whilly.application.verify_change import commands_for
@@ -47,7 +48,7 @@ async def compose_pull_request(brief: Brief, context: AttemptContext, desk: Desk
     caps = CAPS[desk.provider]
     return PullDraft(
         repository=desk.repository,
-        key=desk.ref.key,
+        key=name_pull(brief, desk),
         head=brief.target,
         base=desk.base,
         title=compose_title(source, caps.title),

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from whilly.domain.attempt import AttemptResult, Outcome
-from whilly.domain.errors import NotAuthorized, NotFound, RuleViolation
+from whilly.domain.errors import BadResponse, NotAuthorized, NotFound, RuleViolation, Unavailable
 from whilly.domain.flow.brief import HandedOver
+from whilly.domain.flow.lifecycle import BACKOFF
 from whilly.domain.forge.place import Provider
 from whilly.domain.forge.pull_request import MergeMethod
 from whilly.domain.forge.reference import IssueRef
@@ -97,6 +98,13 @@ def at(desk: Desk, stage: Stage) -> Callable[[Brief, AttemptContext], Awaitable[
         try:
             return await stage(brief, context, desk)
         except (NotAuthorized, NotFound, RuleViolation) as error:
-            return AttemptResult(Outcome.BLOCKED, f"{error}; then: whilly retry {brief.item.id}", commit=brief.run.head)
+            return AttemptResult(Outcome.BLOCKED, f"{error}; then: whilly forge {brief.item.id}", commit=brief.run.head)
+        except (Unavailable, BadResponse) as error:
+            # What is done is not lost by a bad day of somebody else's server.
+            if brief.run.outages < len(BACKOFF):
+                pause = error.retry_after if isinstance(error, Unavailable) else None
+                retry_at = context.ports.clock.now() + pause if pause else None
+                return AttemptResult(Outcome.UNAVAILABLE, str(error), commit=brief.run.head, retry_at=retry_at)
+            return AttemptResult(Outcome.BLOCKED, f"{error}; then: whilly forge {brief.item.id}", commit=brief.run.head)
 
     return work

@@ -7,11 +7,11 @@ import json
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from whilly.application.forging.records import find_fork, keep_fork
+from whilly.application.forging.records import find_earlier, find_fork, find_head, keep_fork, name_pull, take_over
 from whilly.domain.attempt import AttemptResult, Outcome
 from whilly.domain.errors import NotFound
 from whilly.domain.forge.issue import IssueState
-from whilly.domain.forge.pull_request import PullQuery, PullState
+from whilly.domain.forge.pull_request import PullQuery, PullRef, PullState
 from whilly.domain.intake.duplicates import find_duplicates
 from whilly.domain.intake.issue_text import IssueText, Remark, read_issue
 from whilly.domain.intake.normalize import normalize_issue
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from whilly.application.forging.desk import Desk
     from whilly.domain.flow.brief import Brief
     from whilly.domain.forge.issue import Issue
+    from whilly.domain.forge.pull_request import PullRequest
     from whilly.domain.intake.duplicates import Duplicate
     from whilly.domain.intake.spec import IssueSpec
 
@@ -37,11 +38,28 @@ async def ingest_issue(brief: Brief, context: AttemptContext, desk: Desk) -> Att
     issue = await fetch_issue(brief, desk)
     if issue.state is IssueState.CLOSED:
         return AttemptResult(Outcome.GIVEN_UP, f"issue {desk.ref.short} is closed ({issue.status})")
+    if (open_pull := await _find_open(brief, desk)) is not None:
+        reason = f"{open_pull.url} is open, and gone on with"
+        return AttemptResult(Outcome.NO_PROGRESS, reason, commit=open_pull.head_commit)
     if await find_fork(brief, desk) is None:
         head = await context.ports.repository.find_commit(f"refs/heads/{brief.target}")
         if head is not None:
             await keep_fork(brief, desk, head)
     return await _refuse_duplicate(brief, context, desk, issue) or AttemptResult(Outcome.COMPLETED)
+
+
+async def _find_open(brief: Brief, desk: Desk) -> PullRequest | None:
+    """The pull request that an earlier run of the issue opened from this branch, if it is as that run left it."""
+    earlier = await find_earlier(brief, desk)
+    if earlier is None or earlier[1].get("branch") != brief.target:
+        return None
+    run, known = earlier
+    ref = PullRef(desk.place, str(known["repository"]), int(known["number"]))
+    pull = (await desk.forge.fetch_pull_request(ref)).pull
+    if pull.state is not PullState.OPEN or pull.head_commit != known["head"]:
+        return None
+    await take_over(brief, desk, run)
+    return pull
 
 
 async def fetch_issue(brief: Brief, desk: Desk) -> Issue:
@@ -126,7 +144,10 @@ async def _refuse_duplicate(brief: Brief, context: AttemptContext, desk: Desk, i
         *await desk.forge.find_pull_requests(PullQuery(desk.repository)),
         *await desk.forge.find_pull_requests(PullQuery(desk.repository, PullState.MERGED, updated_since=since)),
     ]
-    found = find_duplicates(issue, pulls, own=desk.ref.key, merged_since=since)
+    # One of our own that this ledger knows nothing of is somebody else's: of another clone, or of an earlier ledger.
+    is_known = await find_earlier(brief, desk) is not None or await find_head(brief, desk) is not None
+    own = name_pull(brief, desk) if is_known else ""
+    found = find_duplicates(issue, pulls, own=own, merged_since=since)
     certain = [each.pull.ref.number for each in found if each.is_certain]
     known = await desk.artefacts.load(brief.run.id, DUPLICATES) or {}
     await desk.artefacts.save(brief.run.id, DUPLICATES, _render_duplicates(found))

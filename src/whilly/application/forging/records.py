@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from whilly.domain.errors import NotFound
 from whilly.domain.forge.pull_request import PullRef
-from whilly.domain.ids import CommitId
+from whilly.domain.ids import CommitId, RunId
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,6 +36,28 @@ async def keep_pull(brief: Brief, desk: Desk, pull: PullRequest, head: CommitId)
         "api_calls": desk.calls(),
     }
     await desk.artefacts.save(brief.run.id, PULL_REQUEST, document)
+
+
+def name_pull(brief: Brief, desk: Desk) -> str:
+    """The key of the pull request of the issue's branch: begun anew on another branch, it is another one."""
+    return f"{desk.ref.key}@{brief.target}"
+
+
+async def find_earlier(brief: Brief, desk: Desk) -> tuple[RunId, Mapping[str, Any]] | None:
+    """The newest earlier run of the issue that opened a pull request, and what it remembered."""
+    stem, _, number = brief.run.id.rpartition("-")
+    for earlier in range(int(number) - 1, 0, -1):
+        run = RunId(f"{stem}-{earlier}")
+        if known := await desk.artefacts.load(run, PULL_REQUEST):
+            return run, known
+    return None
+
+
+async def take_over(brief: Brief, desk: Desk, run: RunId) -> None:
+    """Go on with what an earlier run remembered of its pull request."""
+    for name in (PULL_REQUEST, FEEDBACK, FORK):
+        if known := await desk.artefacts.load(run, name):
+            await desk.artefacts.save(brief.run.id, name, known)
 
 
 async def find_pull(brief: Brief, desk: Desk) -> PullRef:

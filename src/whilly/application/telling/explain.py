@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from whilly.application.telling.going_on import name_command
 from whilly.application.telling.progress import Progress, name_whom
 from whilly.application.telling.rows import AttemptRow, ItemRow
 from whilly.domain.attempt import Evidence
@@ -110,7 +111,7 @@ def _pending(case: Case) -> Explanation:
 
 def _nobody_works(case: Case) -> tuple[str, str]:
     progress = case.progress
-    again = f"whilly run {progress.source}"
+    again = name_command(progress.source, progress.name)
     if progress.phase is PlanPhase.STOPPING and case.is_attended:
         return f"work on the plan is stopping: {_STOPS[progress.stop] if progress.stop else ''}", again
     if progress.begun_at is None:
@@ -310,7 +311,7 @@ def _tell_attempt(row: AttemptRow) -> str:
 
 
 def _again(case: Case) -> str:
-    return f"whilly run {case.progress.source}"
+    return name_command(case.progress.source, case.progress.name)
 
 
 _BY_STATUS: Mapping[ItemStatus, Callable[[Case], Explanation]] = {

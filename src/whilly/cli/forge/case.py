@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import itertools
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from whilly.application.choose_target import Branches, choose_target
 from whilly.application.forging.desk import Desk, PullRules, at
 from whilly.application.forging.ingest_issue import ingest_issue
 from whilly.application.forging.look_after import REVIEWERS, look_after
+from whilly.application.forging.make_plan import plan_of
 from whilly.application.forging.publish_change import publish_change
 from whilly.application.forging.rebase_branch import rebase_branch
 from whilly.application.forging.records import PULL_REQUEST
@@ -28,7 +30,7 @@ from whilly.application.verify_change import verify_change
 from whilly.cli.exit_codes import ExitCode
 from whilly.domain.errors import ConfigError, RuleViolation
 from whilly.domain.forge.issue import Issue, IssueState
-from whilly.domain.forge.pull_request import MergeMethod, PushAccess
+from whilly.domain.forge.pull_request import MergeMethod, PullRef, PullState, PushAccess
 from whilly.domain.forge.reference import IssueRef, ItemRef, StandardInput, TaskRef, parse_reference, shorten
 from whilly.domain.forge.remote import Home
 from whilly.domain.secret import Secret
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from whilly.adapters.places import Connected
     from whilly.application.telling.progress import Progress
     from whilly.bootstrap import Project
+    from whilly.domain.ids import CommitId
     from whilly.domain.plan import Plan
     from whilly.engine.driving.driver import Handler
     from whilly.ports.tracker import Tracker
@@ -86,6 +89,9 @@ def open_case(project: Project, text: str, base: str, *, is_watching: bool) -> C
     home = asyncio.run(project.find_home())
     ref = parse_reference(text, project.places.known(), home.place if home else "")
     issue = asyncio.run(_fetch_issue(project, ref)) if isinstance(ref, IssueRef) else read_own(project, ref)
+    if issue.is_pull_request:
+        message = f"{issue.ref.short} is a pull request, not an issue"
+        raise RuleViolation(message, remedy="name the issue that it is about")
     if issue.state is IssueState.CLOSED and not _known_branch(project, issue.ref):
         message = f"issue {issue.ref.short} is closed ({issue.status})"
         raise RuleViolation(message, remedy="open it again, if there is still something to do")
@@ -177,11 +183,44 @@ def open_artefacts(project: Project) -> FileArtefacts:
 
 
 def prepare_branches(project: Project, case: Case) -> Branches:
-    """The issue's own branch, begun at what the base branch is at the forge now."""
+    """The issue's own branch, begun at what the base branch is at the forge now.
+
+    A branch of that name that nobody knows is left alone, and so is that of a run that came to nothing: then the work
+    begins on another one.
+    """
     base = asyncio.run(case.desk.remote.fetch(case.desk.base))
-    branch = _name_branch(case.issue)
-    known = _known_branch(project, case.issue.ref)
-    return asyncio.run(choose_target(project.repository, base, known or branch, branch))
+    branch = _known_branch(project, case.issue.ref)
+    if not branch or _is_over(project, case):
+        branch = asyncio.run(_find_free(project, _name_branch(case.issue), branch, base))
+    return asyncio.run(choose_target(project.repository, base, branch, branch))
+
+
+async def _find_free(project: Project, name: str, known: str, base: CommitId) -> str:
+    """The first of `name`, `name-2`, … that is not there, or is Whilly's own and has nothing that the base lacks."""
+    for number in itertools.count(1):
+        branch = name if number == 1 else f"{name}-{number}"
+        head = await project.repository.find_commit(f"refs/heads/{branch}")
+        if head is None or (branch == known and await project.repository.is_ancestor(head, base)):
+            return branch
+    raise AssertionError(name)
+
+
+def _is_over(project: Project, case: Case) -> bool:
+    """Whether earlier work on the issue has failed or was cancelled, and no pull request of it is open."""
+    plan = plan_of(case.issue.ref)
+    (row,) = project.reading.items(plan)
+    if row.status not in {ItemStatus.FAILED, ItemStatus.SKIPPED} or row.run is None:
+        return False
+    known = asyncio.run(open_artefacts(project).load(row.run.id, PULL_REQUEST))
+    if known is None:
+        return True
+    ref = PullRef(case.desk.place, str(known["repository"]), int(str(known["number"])))
+    return not asyncio.run(_is_open(project, case.desk, ref))
+
+
+async def _is_open(project: Project, desk: Desk, ref: PullRef) -> bool:
+    async with project.connect(desk.place) as line:
+        return (await line.forge.fetch_pull_request(ref)).pull.state is PullState.OPEN
 
 
 def _name_branch(issue: Issue) -> str:
@@ -194,8 +233,6 @@ def _name_branch(issue: Issue) -> str:
 
 def _known_branch(project: Project, ref: IssueRef) -> str:
     """The branch that earlier work on the issue went to, whatever its title is now; empty when there was none."""
-    from whilly.application.forging.make_plan import plan_of  # noqa: PLC0415  (as above)
-
     plan = plan_of(ref)
     rows = [row for row in project.reading.plans() if row.id == plan] if project.has_ledger else []
     return rows[0].state.target if rows else ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from whilly.application.telling.going_on import name_command
 from whilly.cli.inspect.peek import peek, without_whilly
 from whilly.cli.inspect.printing import print_lines
 from whilly.cli.lost_work import find_lost_work
@@ -53,7 +54,7 @@ def _tell_owner(owner: Owner | None, progress: Progress) -> str:
     if not progress.count(ItemStatus.PENDING, ItemStatus.IN_PROGRESS):
         return "no whilly is at work here"
     killed = ": the last one ended without a word" if progress.phase is not PlanPhase.IDLE else ""
-    return f"no whilly is at work here{killed}; whilly run {progress.source} goes on"
+    return f"no whilly is at work here{killed}; {name_command(progress.source, progress.name)} goes on"
 
 
 def _describe_owner(owner: Owner | None) -> dict[str, Any] | None:

@@ -6,6 +6,7 @@ import re
 
 import click
 
+from whilly.application.telling.going_on import name_command
 from whilly.cli.exit_codes import ExitCode
 from whilly.cli.render_error import printable
 from whilly.cli.run_lock import find_owner
@@ -42,5 +43,5 @@ def accept(task: str, commit: str, note: str, wanted: str | None, *, as_json: bo
     else:
         click.echo(printable(f"{row.item.id} may go on with {commit.lower()}"))
         if find_owner(project.state) is None:
-            click.echo(printable(f"whilly run {plan.source} goes on with it"))
+            click.echo(printable(f"{name_command(plan.source, plan.name)} goes on with it"))
     return ExitCode.FAILED if refusal else ExitCode.DONE

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from whilly.application.telling.going_on import name_command
 from whilly.cli.exit_codes import ExitCode
 from whilly.cli.render_error import printable
 from whilly.cli.run_lock import find_owner
@@ -83,4 +84,4 @@ def _print(project: Project, plan: PlanRow, answers: list[_Answer]) -> None:
         else:
             click.echo(printable(f"{answer.item} is {answer.status} again"))
     if any(not answer.refusal for answer in answers) and find_owner(project.state) is None:
-        click.echo(printable(f"whilly run {plan.source} goes on with it"))
+        click.echo(printable(f"{name_command(plan.source, plan.name)} goes on with it"))

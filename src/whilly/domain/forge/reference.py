@@ -59,7 +59,7 @@ FORMS: Final = (
     "owner/repo#12, owner/repo/12, an issue's URL, a Jira or Plane key (ABC-12), tasks.json#TASK-1, "
     "or - for standard input"
 )
-_REPOSITORY = r"[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)+"
+_REPOSITORY = r"(?!\.+/)[A-Za-z0-9_.-]+(?:/(?!\.+(?:[/#]|$))[A-Za-z0-9_.-]+)+"
 _SHORT = re.compile(rf"(?:(?P<place>[A-Za-z][\w.-]*):)?(?P<scope>{_REPOSITORY})[#/](?P<number>[1-9]\d*)")
 _KEY = re.compile(r"(?:(?P<place>[A-Za-z][\w.-]*):)?(?P<key>(?P<scope>[A-Z][A-Z0-9_]*)-[1-9]\d*)")
 _TASK = re.compile(r"(?P<plan>.+\.json)[#:](?P<task>\S+)")
@@ -100,7 +100,11 @@ def parse_reference(text: str, places: Sequence[Place], default: str = "") -> It
     if text == "-":
         return StandardInput()
     if _URL.fullmatch(text):
-        return _parse_url(text, known)
+        try:
+            return _parse_url(text, known)
+        except ValueError as error:
+            message = f"{shorten(text)} is no address: {error}"
+            raise RuleViolation(message, remedy=f"write {FORMS}") from error
     if found := _TASK.fullmatch(text):
         return TaskRef(found["plan"], ItemId(found["task"]))
     if found := _SHORT.fullmatch(text):

@@ -143,12 +143,7 @@ class _Merging:
     def _find_own(self, ref: IssueRef) -> ItemId | None:
         """The task that an earlier import made of the issue."""
         about = self._ids.get(key_of(ref))
-        first, second = name_task(self._provider, ref)
-        if about in {first, second}:
-            return about
-        # A number behind the prefix of imports says enough; a key may be anybody's id.
-        task = self._tasks.get(first) if about is None and self._provider.has_repositories else None
-        return None if task is None or find_issue(task.url, self._places) else first
+        return about if about in name_task(self._provider, ref) else None
 
     def _choose_name(self, ref: IssueRef) -> ItemId | None:
         names = name_task(self._provider, ref)

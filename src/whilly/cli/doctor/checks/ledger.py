@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whilly.application.survey import LedgerState
+from whilly.application.telling.going_on import is_of_issue
 from whilly.cli.doctor.catalogue import found
 from whilly.cli.doctor.finding import Fact, Said, Severity
 from whilly.cli.lost_work import find_lost_work
@@ -69,6 +70,8 @@ async def look_at_lost_work(site: Site) -> Iterable[Said]:
 
 def _judge_file(plan: KnownPlan, root: Path) -> Iterator[Said]:
     source = Path(plan.source)
+    if is_of_issue(plan.source):
+        return
     if not source.is_file():
         severity = Severity.NOTE if plan.is_over else Severity.PROBLEM
         what = f"plan {plan.name} came from {source}, which is not there"
