@@ -199,6 +199,14 @@ def test_what_cannot_be_worked_on_is_told_in_one_line(village: Village, ref: str
     assert "Traceback" not in ended.err
 
 
+@on_github
+@pytest.mark.parametrize("token", ["тест-0123456789", "two\nlines-0123456789", "a blank"])
+def test_what_is_no_token_is_told_at_once(village: Village, token: str) -> None:
+    file(village, "One", "")
+    ended = village.shop.run("forge", "local:ada/engine#1", LOCAL_TOKEN=token)
+    assert (ended.code, "characters that no token has" in ended.err, token in ended.err) == (4, True, False), ended.err
+
+
 def test_a_token_that_is_refused_is_told(village: Village) -> None:
     file(village, "One", "")
     ended = village.shop.run("forge", "local:ada/engine#1", LOCAL_TOKEN="wrong-0123456789")  # noqa: S106  (made up)

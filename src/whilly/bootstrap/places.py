@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, final
 
@@ -121,6 +122,9 @@ class Places:
         if choice.token is None:
             message = f"there is no token for {name}"
             raise ConfigError(message, remedy=self.token_remedy(name))
+        if not re.fullmatch(r"[!-~]+", choice.token.reveal()):
+            message = f"the token for {name} ({choice.origin}) has characters that no token has"
+            raise ConfigError(message, remedy="look for blanks, line ends and letters that are not ASCII")
         table = self._table(name)
         wiring = Wiring(
             url=table.url,
