@@ -30,6 +30,9 @@ ACTS: Final = ("open", "start", "save", "check", "advance", "close", "git")
 FORGE_ACTS: Final = ("ask", "push", "publish", "answer", "rebase")
 """Acts on the way from an issue to a pull request: the same."""
 
+DOCUMENT_ACTS: Final = ("put",)
+"""Acts on the way from an idea to a document: the same."""
+
 POINTS: Final = tuple(
     [f"{name}:{moment}" for name in UNITS for moment in ("before", "inside", "after")]
     + [f"{name}:{moment}" for name in ACTS for moment in ("before", "after")]

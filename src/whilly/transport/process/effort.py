@@ -40,16 +40,27 @@ def measure_effort(supervisor: int, output: Path) -> Effort:
     # What the supervisor has inherited came later than the agent, its first child.
     agent = max((each.pid for each in children if each.pid in known), key=lambda pid: known[pid].age_s, default=0)
     cpu_s = (reaped.reaped_s if reaped else 0.0) + sum(each.cpu_s + each.reaped_s for each in known.values())
-    for pid in {agent, _find_held(output.parent)} & known.keys():
+    held = _find_held(output.parent)
+    for pid in {agent, held} & known.keys():
         cpu_s -= known.pop(pid).cpu_s
+    # The sandbox itself is as young as the agent in it, and no work of its.
+    below = known.keys() - _find_above(held)
     silent_s = _find_silence(output)
-    return Effort(cpu_s, any(each.age_s < silent_s + _SLACK_S for each in known.values()))
+    return Effort(cpu_s, any(known[pid].age_s < silent_s + _SLACK_S for pid in below))
 
 
 def _find_held(home: Path) -> int:
     """The agent behind a sandbox; 0 without one."""
     text = read_text(str(home / HELD_FILE)).strip()
     return int(text) if text.isdigit() else 0
+
+
+def _find_above(pid: int) -> set[int]:
+    """The processes above this one."""
+    try:
+        return {each.pid for each in psutil.Process(pid).parents()} if pid else set()
+    except psutil.Error:
+        return set()
 
 
 def _look(process: psutil.Process) -> _Process | None:
