@@ -73,6 +73,20 @@ def test_an_issue_becomes_a_pull_request(village: Village) -> None:
     assert village.files()["answer.txt"] == "right"
     (event,) = [each for each in ended.objects("attempt_ended") if each.get("milestone") == "pr_created"]
     assert 0 < int(event["reason"].split(", ")[1].split()[0]) < 40
+    (kept,) = village.shop.repository.root.glob(".whilly/runs/*/pr.json")
+    told_pull = json.loads(kept.read_text(encoding="utf-8"))
+    assert told_pull.pop("api_calls") > 0
+    assert told_pull == {
+        "version": 1,
+        "repository": "ada/engine",
+        "number": 2,
+        "url": ended.complete["pull_request"],
+        "title": "The answer is wrong (#1)",
+        "branch": "whilly/issue-1-the-answer-is-wrong",
+        "base": "main",
+        "head": village.head(),
+        "is_draft": pull.is_draft,
+    }
     retried = village.start("retry", "ada/engine#1").wait()
     assert "whilly forge ada/engine#1 goes on with it" in retried.out
     assert "plan_file_missing" not in village.start("doctor", "--json").wait().out

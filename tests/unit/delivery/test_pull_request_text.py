@@ -20,7 +20,6 @@ from whilly.domain.delivery.pull_request_text import (
     Story,
     compose_body,
     compose_title,
-    describe_pull_request,
 )
 from whilly.domain.failure.verdict import Ruling, Verdict
 from whilly.domain.intake.readiness import Judgement, Readiness
@@ -151,13 +150,3 @@ def test_a_draft_has_its_reasons() -> None:
     )
     missing = [(Proof.FAILS_BEFORE, "no test fails before")]
     assert find_draft_reasons(sure, bugfix, passed, missing, ["ci"]) == ("no test fails before", "ci")
-
-
-def test_the_form_of_the_file_stays() -> None:
-    assert describe_pull_request("whilly/issue-12-x", "T", "https://forge.example/1", is_draft=True) == {
-        "version": 1,
-        "branch": "whilly/issue-12-x",
-        "title": "T",
-        "url": "https://forge.example/1",
-        "draft": True,
-    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from whilly.domain.forge.place import Provider
 from whilly.domain.text.clean import cut
@@ -13,9 +13,6 @@ from whilly.domain.text.neutralize import contain, neutralize, quote_block, quot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-VERSION: Final = 1
-"""Of the form of `pr.json`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +201,3 @@ def _footer(story: Story) -> str:
     facts = [f"run `{story.run}`" if story.run else "", f"strategy `{story.strategy}`" if story.strategy else ""]
     told = ", ".join(fact for fact in facts if fact)
     return f"---\nMade by an agent and checked by Whilly{f' ({told})' if told else ''}. A person reviews and merges it."
-
-
-def describe_pull_request(branch: str, title: str, url: str, *, is_draft: bool) -> dict[str, Any]:
-    """`pr.json`."""
-    return {"version": VERSION, "branch": branch, "title": title, "url": url, "draft": is_draft}
