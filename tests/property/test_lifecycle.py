@@ -53,10 +53,21 @@ BY_A_PERSON = {Outcome.LIMITED, Outcome.ASKED, Outcome.AUTH_FAILED, Outcome.BLOC
 FINGERPRINTS = st.sampled_from(["", "", "a", "b", "c"])
 
 
-def solo(attempts: int = 3, repairs: int = 3, resolves: int = 2) -> Pipeline:
-    """The shape of the pipeline for one developer, with other limits."""
+def solo(attempts: int = 3, repairs: int = 3, resolves: int = 2, *, has_plan: bool = False) -> Pipeline:
+    """The shape of the pipeline for one developer, with other limits; a plan may come before."""
     repair, resolve = Route("repair", repairs), Route("resolve", resolves)
     stages = [
+        Stage("plan", "split", role="planner", routes={Outcome.NO_PROGRESS: Route("split", 1, then="split")}),
+        Stage(
+            "split",
+            "execute",
+            action="split",
+            branches={"small": "verify"},
+            routes={Outcome.REJECTED: Route("plan", repairs, then="execute")},
+            attempts=attempts,
+        ),
+    ][: 2 * has_plan]
+    stages += [
         Stage("execute", "verify", role="developer", attempts=attempts),
         Stage("verify", "integrate", action="verify", routes={Outcome.REJECTED: repair}, attempts=attempts),
         Stage("repair", "verify", role="developer", attempts=attempts),
@@ -69,10 +80,10 @@ def solo(attempts: int = 3, repairs: int = 3, resolves: int = 2) -> Pipeline:
         ),
         Stage("resolve", "verify", role="developer", attempts=attempts),
     ]
-    return Pipeline("solo", "execute", {stage.name: stage for stage in stages})
+    return Pipeline("solo", stages[0].name, {stage.name: stage for stage in stages})
 
 
-PIPELINES = st.builds(solo, st.integers(1, 3), st.integers(1, 3), st.integers(1, 2))
+PIPELINES = st.builds(solo, st.integers(1, 3), st.integers(1, 3), st.integers(1, 2), has_plan=st.booleans())
 
 
 def most_attempts(pipeline: Pipeline) -> int:
@@ -102,6 +113,7 @@ def results(
         evidence=draw(st.one_of(st.none(), st.builds(Evidence, st.just("e"), fingerprint=FINGERPRINTS))),
         retry_at=draw(st.sampled_from([None, NOON - timedelta(days=1), NOON + timedelta(days=1)])),
         is_deliberate=draw(st.sampled_from(deliberate)),
+        branch=draw(st.sampled_from(["", "", "small", "unknown"])),
     )
 
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from whilly.domain.attempt import Outcome
 from whilly.domain.errors import ConfigError
-from whilly.domain.flow.pipeline import Pipeline, Route, Stage
+from whilly.domain.flow.pipeline import END, Pipeline, Route, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
 _TOP = {"name", "first", "stages"}
-_STAGE = {"next", "role", "action", "prompt", "resumes", "integrates", "attempts", "on"}
-_ROUTE = {"to", "limit"}
+_STAGE = set("next branch role action prompt answer resumes integrates renews attempts on".split())
+_ROUTE = {"to", "limit", "then"}
 
 
 def load_pipelines(folder: Path, *, max_attempts: int) -> Mapping[str, Pipeline]:
@@ -78,9 +78,12 @@ def _stage(name: str, entry: Mapping[str, Any], max_attempts: int, problems: lis
         next=str(entry.get("next", "")),
         role=str(entry.get("role", "")),
         action=str(entry.get("action", "")),
+        branches={str(key): str(to) for key, to in entry.get("branch", {}).items()},
         prompt=str(entry.get("prompt", "")),
+        answer=str(entry.get("answer", "")),
         resumes=bool(entry.get("resumes", False)),
         integrates=bool(entry.get("integrates", False)),
+        renews=bool(entry.get("renews", False)),
         attempts=int(entry.get("attempts", max_attempts)),
     )
     if "next" not in entry:
@@ -91,5 +94,7 @@ def _stage(name: str, entry: Mapping[str, Any], max_attempts: int, problems: lis
             problems.append(f"stage {name!r}: {outcome!r} is no outcome; known: {', '.join(Outcome)}")
             continue
         problems += _unknown(route, _ROUTE, f"stages.{name}.on.{outcome}.")
-        routes[Outcome(outcome)] = Route(str(route.get("to", "")), int(route.get("limit", 0)))
+        routes[Outcome(outcome)] = Route(
+            str(route.get("to", "")), int(route.get("limit", 0)), str(route.get("then", END))
+        )
     return replace(stage, routes=routes)

@@ -104,6 +104,7 @@ class AttemptResult:
         whom: who must act, when it waits for somebody; empty is anybody.
         is_review: what is asked of a person is to look at `commit`.
         outside_claims: changed paths outside the item's `key_files`.
+        branch: the name of what follows, where a completed stage may lead to several.
         is_deliberate: Whilly itself ended the attempt (a stop, the end of the run's time): it counts for nothing.
     """
 
@@ -118,3 +119,4 @@ class AttemptResult:
     is_deliberate: bool = False
     whom: str = ""
     is_review: bool = False
+    branch: str = ""

@@ -21,7 +21,7 @@ from whilly.domain.flow.lifecycle import (
     decide,
     due,
 )
-from whilly.domain.flow.pipeline import Pipeline, Route
+from whilly.domain.flow.pipeline import END, Pipeline, Route
 from whilly.domain.flow.run import Phase, Run
 from whilly.domain.ids import CommitId, ItemId, PlanId, RunId, SessionId
 from whilly.domain.work_item import ItemStatus
@@ -220,6 +220,29 @@ def test_any_outcome_that_says_something_about_the_work_may_have_a_route() -> No
     pipeline = replace(SOLO, stages={**SOLO.stages, "execute": execute})
     run = end(at("execute"), Outcome.ASKED, pipeline)
     assert (run.phase, run.stage) == (Phase.QUEUED, "resolve")
+
+
+def test_what_follows_a_limit_is_no_failure_where_the_route_names_it() -> None:
+    verify = replace(SOLO.stages["verify"], routes={Outcome.REJECTED: Route("repair", 1, then="integrate")})
+    pipeline = replace(SOLO, stages={**SOLO.stages, "verify": verify})
+    once = end(at("verify"), Outcome.REJECTED, pipeline, evidence=Evidence("failed", fingerprint="a"))
+    assert (once.stage, once.fingerprint) == ("repair", "a")
+    spent, same = at("verify", rounds={"repair": 1}), at("verify", fingerprint="a")
+    for run in (spent, same):
+        after = end(run, Outcome.REJECTED, pipeline, evidence=Evidence("failed", fingerprint="a"))
+        assert (after.phase, after.stage) == (Phase.QUEUED, "integrate")
+
+
+def test_a_completed_stage_may_name_what_follows() -> None:
+    verify = replace(SOLO.stages["verify"], branches={"more": "execute", "over": END})
+    pipeline = replace(SOLO, stages={**SOLO.stages, "verify": verify})
+    names = {name: end(at("verify"), Outcome.COMPLETED, pipeline, branch=name) for name in ("more", "other", "")}
+    assert {name: run.stage for name, run in names.items()} == {
+        "more": "execute",
+        "other": "integrate",
+        "": "integrate",
+    }
+    assert end(at("verify"), Outcome.COMPLETED, pipeline, branch="over").is_ended
 
 
 # Waits

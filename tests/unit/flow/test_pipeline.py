@@ -55,11 +55,27 @@ def test_a_loop_with_a_limit_is_sound() -> None:
         (changed("check", routes={}), "stage 'mend' can never be reached"),
         (
             changed("check", next="work"),
-            "stage 'work': `next` leads back to it without a limit; use a route with a limit",
+            "stage 'work': it leads back to itself without a limit; use a route with a limit",
         ),
         (
             changed("work", next="work"),
-            "stage 'work': `next` leads back to it without a limit; use a route with a limit",
+            "stage 'work': it leads back to itself without a limit; use a route with a limit",
+        ),
+        (
+            changed("work", branches={"small": "chekc"}),
+            "stage 'work': branch small leads to unknown 'chekc'",
+        ),
+        (
+            changed("check", branches={"again": "work"}),
+            "stage 'work': it leads back to itself without a limit; use a route with a limit",
+        ),
+        (
+            changed("check", routes={Outcome.REJECTED: Route("mend", 1, then="work")}),
+            "stage 'work': it leads back to itself without a limit; use a route with a limit",
+        ),
+        (
+            changed("check", routes={Outcome.REJECTED: Route("mend", 1, then="wrok")}),
+            "stage 'check': after the limit on rejected leads to unknown 'wrok'",
         ),
         (replace(SOUND, first="begin"), "first stage 'begin' does not exist"),
         *(

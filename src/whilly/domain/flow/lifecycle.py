@@ -41,7 +41,7 @@ from whilly.domain.flow.event import (
     StopRequested,
     Told,
 )
-from whilly.domain.flow.pipeline import END, Pipeline, Stage
+from whilly.domain.flow.pipeline import END, Pipeline, Route, Stage
 from whilly.domain.flow.run import Ending, Phase, Run, Wait
 from whilly.domain.work_item import ItemStatus
 
@@ -218,26 +218,33 @@ def _ended(run: Run, event: AttemptEnded, pipeline: Pipeline) -> Decision:
     return Decision(follow(run, stage, result, event.at))
 
 
-def _advance(run: Run, stage: Stage, _result: AttemptResult, _at: datetime) -> Run:
-    if stage.next == END:
+def _advance(run: Run, stage: Stage, result: AttemptResult, _at: datetime) -> Run:
+    onward = stage.branches.get(result.branch, stage.next)
+    if onward == END:
         return replace(_end(run, ItemStatus.DONE, ""), evidence=None)
-    return _enter(run, stage.next)
+    return _enter(run, onward)
 
 
 def _send_back(run: Run, stage: Stage, result: AttemptResult, _at: datetime) -> Run:
     """Along the route for this outcome, within its limit; the same failure twice is not worth another try."""
-    what = "checks failed" if result.outcome is Outcome.REJECTED else str(result.outcome)
     fingerprint = result.evidence.fingerprint if result.evidence else ""
     run = replace(run, evidence=result.evidence, rejected=run.head)
-    if fingerprint and fingerprint == run.fingerprint:
-        return _end(run, ItemStatus.FAILED, f"{what}: the same failure twice: {result.reason}")
     route = stage.routes.get(result.outcome)
     taken = run.rounds.get(route.to, 0) if route else 0
-    if route is None or taken >= route.limit:
-        after = f" after {taken} tries to mend it" if taken else ""
-        return _end(run, ItemStatus.FAILED, f"{what}{after}: {result.reason}")
+    is_same = bool(fingerprint) and fingerprint == run.fingerprint
+    if route is None or is_same or taken >= route.limit:
+        return _end_or_go_on(run, route, result, "the same failure twice: " if is_same else "", taken)
     rounds = {**run.rounds, route.to: taken + 1}
     return replace(_enter(run, route.to), rounds=rounds, evidence=result.evidence, fingerprint=fingerprint)
+
+
+def _end_or_go_on(run: Run, route: Route | None, result: AttemptResult, same: str, taken: int) -> Run:
+    """What follows when a route is not taken any more."""
+    if route is not None and route.then != END:
+        return _enter(run, route.then)
+    what = "checks failed" if result.outcome is Outcome.REJECTED else str(result.outcome)
+    after = f" after {taken} tries to mend it" if taken and not same else ""
+    return _end(run, ItemStatus.FAILED, f"{what}{after}: {same}{result.reason}")
 
 
 def _try_again(run: Run, stage: Stage, result: AttemptResult, _at: datetime) -> Run:

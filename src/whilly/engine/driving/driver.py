@@ -243,7 +243,7 @@ class Driver:
     async def _claim(self, position: Position) -> Claimed | Hold:
         run, stage = position.run, position.stage
         base = None
-        if run.base is None or stage.prompt == "resolve":
+        if run.base is None or stage.renews:
             # An attempt without a base comes to an outcome that is tried again, within limits.
             with suppress(PortError):
                 base = await self._ports.repository.find_commit(f"refs/heads/{position.plan.target}")
