@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from whilly.application.compose_prompt import compose_prompt
 from whilly.application.follow_session import follow_session
@@ -18,6 +18,8 @@ from whilly.domain.session import Prior, SessionReport, SessionRequest, claims_c
 from whilly.ports.sessions import SessionState
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from whilly.application.attempt_context import AttemptContext
     from whilly.domain.change import Saved
     from whilly.domain.flow.brief import Brief
@@ -28,14 +30,31 @@ UNSPENT = Usage(cost_usd=Decimal(0))
 _SESSIONS = uuid.UUID("5a7f0f4e-6b1c-5d53-9d2e-8f5e7c1a9b10")
 
 
+class Setting(NamedTuple):
+    """Where a session is held, and what is made of what it left.
+
+    Attributes:
+        enter: the path of the checkout to work in.
+        conclude: the result of the attempt.
+    """
+
+    enter: Callable[[Brief, AttemptContext], Awaitable[str]]
+    conclude: Callable[[Brief, AttemptContext, SessionReport], Awaitable[AttemptResult]]
+
+
 async def run_session(brief: Brief, context: AttemptContext) -> AttemptResult:
+    """Let an agent make a change in the run's workspace."""
+    return await hold_session(brief, context, Setting(open_workspace, conclude))
+
+
+async def hold_session(brief: Brief, context: AttemptContext, setting: Setting) -> AttemptResult:
     """Start the attempt's session, or find it as an earlier life of the engine left it, and see it to its end."""
     agent = context.ports.agents[brief.agent]
     sessions = context.ports.sessions
     if await sessions.find(brief.home) is SessionState.ABSENT:
         if halt := context.line.halt():
             return AttemptResult(halt.outcome, halt.reason, usage=UNSPENT, is_deliberate=True)
-        failed = await _start(brief, context, agent)
+        failed = await _start(brief, context, agent, setting)
         if failed:
             return failed
     try:
@@ -44,7 +63,7 @@ async def run_session(brief: Brief, context: AttemptContext) -> AttemptResult:
         # This attempt is over, so its agent must not work beside that of the next one.
         await sessions.stop(brief.home, at_once=True)
         raise
-    result = await conclude(brief, context, _with_session(report, brief, agent))
+    result = await setting.conclude(brief, context, _with_session(report, brief, agent))
     if halt:
         result = replace(result, outcome=halt.outcome, reason=halt.reason, is_deliberate=True)
     return result
@@ -66,11 +85,11 @@ async def conclude(brief: Brief, context: AttemptContext, report: SessionReport)
     return result
 
 
-async def _start(brief: Brief, context: AttemptContext, agent: Agent) -> AttemptResult | None:
+async def _start(brief: Brief, context: AttemptContext, agent: Agent, setting: Setting) -> AttemptResult | None:
     """Make the workspace ready and start the process; an attempt's result only when that cannot be done."""
     ports = context.ports
     try:
-        workspace = await open_workspace(brief, context)
+        workspace = await setting.enter(brief, context)
         request = SessionRequest(
             attempt=brief.attempt,
             prompt=compose_prompt(brief, context.render),

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _TOP = {"name", "first", "stages"}
-_STAGE = set("next branch role action prompt answer resumes integrates renews attempts on".split())
+_AGENT = {"role", "prompt", "answer", "resumes"}
+_STAGE = {"next", "branch", "action", "integrates", "renews", "attempts", "on"} | _AGENT
 _ROUTE = {"to", "limit", "then"}
 
 

@@ -18,6 +18,7 @@ from whilly.config.tables.fields import (
     VariableName,
 )
 from whilly.config.tables.forges import ForgeTable, TrackerTable
+from whilly.config.tables.issues import IssueSettings
 from whilly.config.tables.people import HandoffSettings
 from whilly.config.tables.prices import PriceTable
 from whilly.config.tables.protection import MachineSettings
@@ -381,6 +382,7 @@ class Settings(Section):
         default_factory=dict, description="Trackers by name that are no forges; see the table of one."
     )
     machine: MachineSettings = MachineSettings()
+    issues: IssueSettings = IssueSettings()
     pull_request: PullRequestSettings = PullRequestSettings()
     repository: RepositorySettings = RepositorySettings()
     profile: ProfileSettings = ProfileSettings()

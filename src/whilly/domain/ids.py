@@ -23,6 +23,11 @@ CommitId = NewType("CommitId", str)
 """A full git object name of a commit."""
 
 
+def asked_id(run: RunId) -> RunId:
+    """The name of the workspace in which an agent looks at what a run began with, to answer a question."""
+    return RunId(f"{run}-asked")
+
+
 def attempt_id(run: RunId, number: int) -> AttemptId:
     """The id of attempt `number` of `run`."""
     return AttemptId(f"{run}/{number}")

@@ -29,6 +29,11 @@ def claims_completion(final_message: str) -> bool:
     return not before or before.isalpha() or before[-1] in _SENTENCE_ENDS
 
 
+def without_marker(final_message: str) -> str:
+    """The message without the marker at its end: an agent that was asked for an answer may write it all the same."""
+    return final_message.rstrip().removesuffix(COMPLETION_MARKER).rstrip()
+
+
 @dataclass(frozen=True, slots=True)
 class SessionRequest:
     """One session to be had with an agent.

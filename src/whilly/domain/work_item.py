@@ -43,6 +43,8 @@ class WorkItem:
         key_files: repository-relative POSIX paths, directories (with or without a trailing `/`) or globs that the
             item is about to change; normalised. Empty means that it claims nothing.
         isolation: the tier that it asks for at least.
+        parent: the item that it is a part of, which goes on when all its parts are done.
+        pipeline: the one that it goes through; empty is the plan's.
         test_steps: shell commands that prove the item; run by Whilly, not by the agent.
     """
 
@@ -59,6 +61,8 @@ class WorkItem:
     agent: str = ""
     model: str = ""
     isolation: Tier = Tier.OPEN
+    parent: ItemId | None = None
+    pipeline: str = ""
 
     @property
     def title(self) -> str:

@@ -333,15 +333,24 @@ class Ledger:
             unit.stop(reason, remedy)
 
     def cancel(self, plan: PlanId, item: ItemId, by: str, reason: str = "") -> str:
-        """A person does not want the item any more; empty, or why that cannot be."""
+        """A person does not want the item any more, nor its parts; empty, or why that cannot be."""
         with self.unit("cancel", plan) as unit:
-            run = unit.tx.runs.find_current(plan, item)
-            if run is not None and not run.is_ended:
-                return self.tell(unit, run, CancelRequested(by, unit.tx.now, reason))
-            status = unit.tx.items.statuses(plan).get(item)
-            if status is not ItemStatus.PENDING:
-                return f"{item} is {status}" if status else f"there is no {item} in the plan"
-            said = f"cancelled by {by}" + (f": {reason}" if reason else "")
-            unit.settle_item(item, ItemStatus.SKIPPED, said)
-            unit.note("item_skipped", item=item, reason=said)
-            return ""
+            refusal = self._cancel(unit, item, by, reason)
+            if not refusal:
+                for part in [each.id for each in unit.tx.plans.definition(plan).items if each.parent == item]:
+                    # One that is over, or on its way to the branch, stays as it is.
+                    self._cancel(unit, part, by, f"{item} was cancelled")
+            return refusal
+
+    def _cancel(self, unit: PlanUnit, item: ItemId, by: str, reason: str) -> str:
+        plan = unit.state.plan
+        run = unit.tx.runs.find_current(plan, item)
+        if run is not None and not run.is_ended:
+            return self.tell(unit, run, CancelRequested(by, unit.tx.now, reason))
+        status = unit.tx.items.statuses(plan).get(item)
+        if status is not ItemStatus.PENDING:
+            return f"{item} is {status}" if status else f"there is no {item} in the plan"
+        said = f"cancelled by {by}" + (f": {reason}" if reason else "")
+        unit.settle_item(item, ItemStatus.SKIPPED, said)
+        unit.note("item_skipped", item=item, reason=said)
+        return ""

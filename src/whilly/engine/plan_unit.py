@@ -104,9 +104,9 @@ class PlanUnit:
             ending = after.ending
             self.note("run_ended", run=after, status=ending.status, reason=ending.reason, commit=ending.commit)
             self.settle_item(after.item, after.ending.status, after.ending.reason)
-        elif after.wait and after.wait.until is None:
+        elif after.wait and after.wait.is_for_people:
             self.tx.items.set(after.plan, [(after.item, ItemStatus.HUMAN_LOOP, after.wait.reason)])
-        elif before.wait and before.wait.until is None:
+        elif before.wait and before.wait.is_for_people:
             self.tx.items.set(after.plan, [(after.item, ItemStatus.IN_PROGRESS, "")])
 
     def settle_item(self, item: ItemId, status: ItemStatus, reason: str) -> None:
@@ -178,7 +178,7 @@ class PlanUnit:
         free = self.state.limits.parallel - self.tx.runs.count(plan, *SLOT_PHASES) - back
         for item in self.frontier.start(free) if free > 0 else []:
             number = self.tx.runs.count_of(plan, item) + 1
-            pipeline = self._sources.pipelines[self.state.pipeline]
+            pipeline = self._sources.pipelines[self.frontier.pipeline_of(item) or self.state.pipeline]
             said = self.tx.items.reason(plan, item)
             # To somebody who begins, it is a word on the way; to somebody who tries again, what to do differently.
             evidence = Evidence(summary=said) if said and number > 1 else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, final
 
 from whilly.domain.flow.event import CancelRequested, Released, StopRequested, Told
@@ -12,11 +12,12 @@ from whilly.domain.work_item import ItemStatus
 from whilly.engine import codec
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from whilly.domain.flow.pipeline import Pipeline
     from whilly.domain.ids import PlanId
     from whilly.domain.plan import Plan
+    from whilly.domain.work_item import WorkItem
     from whilly.engine.ledger import Ledger
     from whilly.engine.plan_unit import PlanUnit
 
@@ -58,6 +59,21 @@ class Planning:
             if added or dropped:
                 unit.note("plan_imported", added=len(added), dropped=dropped)
             return Imported(tuple(added), tuple(dropped))
+
+    def add_parts(self, plan: PlanId, parts: Sequence[WorkItem]) -> None:
+        """Make parts of an item items of its plan, behind the others; what the plan has already stays as it is."""
+        with self._ledger.unit("add_parts", plan) as unit:
+            definition = unit.tx.plans.definition(plan)
+            known = {item.id for item in definition.items}
+            added = tuple(part for part in parts if part.id not in known)
+            if not added:
+                return
+            whole = replace(definition, items=(*definition.items, *added))
+            unit.tx.plans.put(whole)
+            rows = [_new_row(whole, part.id, place) for place, part in enumerate(added, len(known))]
+            unit.tx.items.add(plan, rows)
+            unit.forget_frontier()
+            unit.note("parts_added", item=added[0].parent, parts=[part.id for part in added])
 
     def retry(self, plan: PlanId, item: ItemId, by: str, note: str = "") -> str:
         """Let an item that failed, was skipped or waits for a person go on; empty, or why that cannot be."""

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from whilly.adapters.planfile.decompose import Bounds, Decomposed, decompose, is_large, render_problems, replace_item
+from whilly.adapters.planfile.decompose import Bounds, Decomposed, decompose, render_problems
 from whilly.domain.ids import ItemId
+from whilly.domain.parts import is_large
 from whilly.domain.work_item import Priority, WorkItem
 
 ITEM = WorkItem(
@@ -116,15 +117,6 @@ def test_what_is_no_proposal_is_refused(text: str) -> None:
 def test_estimates_within_the_limit_are_taken() -> None:
     tasks = [each | {"estimated_cost_usd": 0.5} for each in (FIRST, SECOND)]
     assert propose(*tasks, bounds=Bounds(max_cost_usd=Decimal(1))).items
-
-
-def test_what_waited_for_the_item_waits_for_its_end() -> None:
-    parts = propose(FIRST, SECOND, task("3", "1")).items
-    before = WorkItem(ItemId("GH-3"), "x")
-    after = WorkItem(ItemId("GH-20"), "x", dependencies=(ItemId("GH-3"), ItemId("GH-12")))
-    result = replace_item((before, ITEM, after), ITEM.id, parts)
-    assert [each.id for each in result] == ["GH-3", "GH-12a", "GH-12b", "GH-12c", "GH-20"]
-    assert result[-1].dependencies == ("GH-3", "GH-12b", "GH-12c")
 
 
 def test_large_is_what_has_many_criteria_or_files() -> None:

@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 
+
 FEWEST: Final = 2
-ENOUGH_CRITERIA: Final = 6
-ENOUGH_FILES: Final = 12
 
 _NAME: Final = "decomposition.json"
 _FENCED = re.compile(r"\s*```\w*[ \t]*\n(?P<inside>.*?)\n?```\s*", re.DOTALL)
@@ -67,11 +66,6 @@ class Decomposed:
     problems: tuple[Problem, ...]
 
 
-def is_large(item: WorkItem) -> bool:
-    """Whether it is worth asking an agent to take an item apart."""
-    return len(item.acceptance_criteria) >= ENOUGH_CRITERIA or len(item.key_files) >= ENOUGH_FILES
-
-
 def decompose(item: WorkItem, proposal: str, bounds: Bounds) -> Decomposed:
     """The parts of an item that a proposal names.
 
@@ -97,22 +91,6 @@ def decompose(item: WorkItem, proposal: str, bounds: Bounds) -> Decomposed:
     warnings = [each for each in parsed.problems if "estimated_cost_usd" not in each.what]
     problems = (*warnings, *faults, *notes)
     return Decomposed(() if faults else tuple(_wire(item, parts, raw, dropped)), problems)
-
-
-def replace_item(items: Sequence[WorkItem], taken_apart: ItemId, parts: Sequence[WorkItem]) -> tuple[WorkItem, ...]:
-    """The items with one of them replaced by its parts; what waited for it waits for the parts that end it."""
-    needed = {name for part in parts for name in part.dependencies}
-    last = tuple(part.id for part in parts if part.id not in needed)
-    result: list[WorkItem] = []
-    for each in items:
-        if each.id == taken_apart:
-            result += parts
-        elif taken_apart in each.dependencies:
-            names = [name for old in each.dependencies for name in (last if old == taken_apart else (old,))]
-            result.append(replace(each, dependencies=tuple(dict.fromkeys(names))))
-        else:
-            result.append(each)
-    return tuple(result)
 
 
 def _read_tasks(text: str) -> dict[str, dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from whilly.domain.attempt import AttemptResult, Outcome
@@ -17,6 +18,7 @@ from whilly.domain.ids import RunId
 from whilly.ports.delivery.artefacts import Artefacts
 from whilly.ports.delivery.remote import Remote
 from whilly.ports.forge import Forge
+from whilly.ports.parts import Parts
 from whilly.ports.tracker import Tracker
 
 if TYPE_CHECKING:
@@ -43,6 +45,22 @@ class PullRules:
     follows_base: bool = True
     merges_itself: bool = False
     method: MergeMethod = MergeMethod.SQUASH
+
+
+class Asking(StrEnum):
+    """When an agent is asked for a plan before it works."""
+
+    AUTO = "auto"
+    """When the strategy wants one, or the issue is large."""
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class IssueRules:
+    """How issues are prepared."""
+
+    plan: Asking = Asking.AUTO
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +99,9 @@ class Desk:
     forge: Forge
     remote: Remote
     artefacts: Artefacts
+    parts: Parts
     rules: PullRules = PullRules()
+    issues: IssueRules = IssueRules()
     is_own_tracker: bool = True
     provider: Provider = Provider.GITHUB
     calls: Callable[[], int] = int

@@ -82,6 +82,12 @@ async def load_spec(brief: Brief, desk: Desk) -> IssueSpec:
     return normalize_issue(parse_issue(document))
 
 
+async def find_digest(brief: Brief, desk: Desk) -> str:
+    """The digest of the issue as it was read last; empty when it never was."""
+    document = await desk.artefacts.load(brief.run.id, ISSUE) or {}
+    return str(document.get("digest", ""))
+
+
 def render_issue(issue: Issue) -> Mapping[str, object]:
     """The issue as a document: what anybody wrote, as it came."""
     text = read_issue(issue)

@@ -12,6 +12,7 @@ from whilly.domain.attempt import AttemptResult, Evidence, Outcome
 from whilly.domain.change import Conflicted
 from whilly.domain.failure import read_failure
 from whilly.domain.flow.brief import HandedOver
+from whilly.domain.flow.run import REVIEWERS
 from whilly.domain.forge.feedback import find_failed, find_requests, is_approved
 from whilly.domain.forge.pull_request import CheckState, Merged, Obstacle, PullState
 from whilly.domain.text.clean import clean_foreign
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from whilly.domain.flow.brief import Brief
     from whilly.domain.forge.feedback import Request
     from whilly.domain.forge.pull_request import Check, PullStatus
-
-REVIEWERS = "person:reviewers"
 
 
 async def look_after(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptResult | HandedOver:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from whilly.application.forging.desk import Asking
 from whilly.application.forging.ingest_issue import fetch_issue, load_spec
+from whilly.application.forging.plan_work import IN_PARTS, PLAN, find_answer
 from whilly.domain.attempt import AttemptResult, Outcome
 from whilly.domain.challenge.describe import describe_challenge
 from whilly.domain.challenge.finding import Verdict
 from whilly.domain.challenge.review import review_spec
 from whilly.domain.intake.readiness import Readiness, ask, describe_readiness, judge
 from whilly.domain.intake.rules import Scope
-from whilly.domain.intake.spec import describe_spec
+from whilly.domain.intake.spec import describe_spec, make_item
 from whilly.domain.intake.strategy import choose_strategy, describe_strategy
+from whilly.domain.parts import is_large
 from whilly.domain.text.neutralize import neutralize
 
 if TYPE_CHECKING:
@@ -22,8 +25,11 @@ if TYPE_CHECKING:
     from whilly.domain.flow.brief import Brief
     from whilly.domain.intake.readiness import Judgement
     from whilly.domain.intake.spec import IssueSpec
+    from whilly.domain.intake.strategy import Approach
 
 SPEC, READINESS, CHALLENGE, STRATEGY = "issue_spec", "readiness", "challenge", "strategy"
+PROPOSE = "propose"
+"""Branch: an agent is asked for a plan."""
 CLARIFY, READY = "needs-clarification", "whilly:ready"
 """Labels: somebody has to tell more; somebody wants it to be begun."""
 
@@ -83,7 +89,20 @@ async def challenge(brief: Brief, context: AttemptContext, desk: Desk) -> Attemp
 
 
 async def select_strategy(brief: Brief, _context: AttemptContext, desk: Desk) -> AttemptResult:
-    """Completed when it is known how the issue is worked on."""
-    choice = choose_strategy(await load_spec(brief, desk))
+    """Completed when it is known how the issue is worked on, and whether an agent is asked for a plan before."""
+    spec = await load_spec(brief, desk)
+    choice = choose_strategy(spec)
     await desk.artefacts.save(brief.run.id, STRATEGY, describe_strategy(choice))
-    return AttemptResult(Outcome.COMPLETED, f"{choice.approach.strategy}: {choice.why}"[:500])
+    branch = await _find_branch(brief, desk, spec, choice.approach)
+    reason = f"{choice.approach.strategy}: {choice.why}"[:500]
+    return AttemptResult(Outcome.COMPLETED, reason, commit=brief.run.head, branch=branch)
+
+
+async def _find_branch(brief: Brief, desk: Desk, spec: IssueSpec, approach: Approach) -> str:
+    """Where it goes on; empty is the plan by the rules."""
+    if await desk.parts.find(brief.run.plan, brief.item.id):
+        return IN_PARTS
+    if desk.issues.plan is Asking.NEVER or await find_answer(brief, desk, PLAN):
+        return ""
+    is_wanted = approach.needs_plan or is_large(make_item(spec, brief.item.id))
+    return PROPOSE if is_wanted or desk.issues.plan is Asking.ALWAYS else ""

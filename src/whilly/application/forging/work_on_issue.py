@@ -6,17 +6,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from whilly.application.forging.ingest_issue import load_spec
+from whilly.application.forging.plan_work import PLAN, ask
 from whilly.application.forging.understand_issue import judge_spec
+from whilly.application.hand_over import hand_over
+from whilly.application.run_session import run_session
+from whilly.domain.attempt import AttemptResult, Outcome
 from whilly.domain.challenge.review import list_points, review_spec
 from whilly.domain.intake.spec import make_item
 from whilly.domain.intake.strategy import choose_strategy
+from whilly.domain.work_plan import tell_plan
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from whilly.application.attempt_context import AttemptContext
     from whilly.application.forging.desk import Desk
-    from whilly.domain.attempt import AttemptResult
     from whilly.domain.flow.brief import Brief, HandedOver
 
     Handler = Callable[[Brief, AttemptContext], Awaitable[AttemptResult | HandedOver]]
@@ -31,12 +35,30 @@ def with_issue(handler: Handler) -> Callable[[Brief, AttemptContext, Desk], Awai
     return work
 
 
+async def ask_or_work(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptResult | HandedOver:
+    """An agent's stage: it is asked for an answer, or makes a change."""
+    told = await tell_issue(brief, context, desk)
+    return await (ask(told, context, desk) if brief.stage.answer else run_session(told, context))
+
+
+async def hand_over_work(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptResult | HandedOver:
+    """The same where a person works instead of an agent: they need nobody's plan."""
+    if brief.stage.answer:
+        return AttemptResult(Outcome.COMPLETED, "a person does it", commit=brief.run.head)
+    return await hand_over(await tell_issue(brief, context, desk), context)
+
+
 async def tell_issue(brief: Brief, context: AttemptContext, desk: Desk) -> Brief:
-    """The attempt, with the issue as its task and the strategy as its instructions."""
+    """The attempt, with the issue as its task and the strategy as its instructions; a part of one knows its task."""
+    if brief.item.parent:
+        return brief
     spec = await load_spec(brief, desk)
     item = make_item(spec, brief.item.id)
+    if plan := tell_plan(await desk.artefacts.load(brief.run.id, PLAN)):
+        item = replace(item, description=f"{item.description}\n\n{plan}")
     approach, judgement = choose_strategy(spec).approach, judge_spec(spec, context)
     assumed = tuple(f"Nobody has said so, but take it for granted: {each}" for each in judgement.assumptions)
     instructions = {**brief.instructions, "before_start": list_points(review_spec(spec))}
     instructions["during_work"] = (*approach.steps, *assumed)
+    instructions |= {"checks": tuple(each.run for each in context.rules.profile.verify), **desk.parts.describe_bounds()}
     return replace(brief, item=item, instructions=instructions)

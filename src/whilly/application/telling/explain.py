@@ -12,7 +12,7 @@ from whilly.application.telling.progress import Progress, name_whom
 from whilly.application.telling.rows import AttemptRow, ItemRow
 from whilly.domain.attempt import Evidence
 from whilly.domain.flow.plan_run import PlanPhase, StopReason
-from whilly.domain.flow.run import Phase, Run
+from whilly.domain.flow.run import PARTS, REVIEWERS, Phase, Run
 from whilly.domain.ids import ItemId
 from whilly.domain.schedule import Wait, WaitsForFiles, WaitsForItem
 from whilly.domain.work_item import ItemStatus
@@ -232,7 +232,9 @@ def _for_a_person(case: Case) -> Explanation:
         seen = wait.review[:12]
         accept = f"whilly accept {case.name} {seen} lets exactly this go on"
         remedies = (f"git show {seen}", accept, f"whilly cancel {case.name} refuses it")
-    if wait and wait.is_handed_over:
+    if wait and wait.is_handed_over and wait.whom in {PARTS, REVIEWERS}:
+        remedies = () if case.is_attended else (_again(case),)
+    elif wait and wait.is_handed_over:
         remedies = (f"whilly handoff show {case.name}", f"whilly handoff complete {case.name}")
         remedies += () if case.is_attended else (f"{_again(case)} takes the answer",)
     return Explanation(sentence, (*facts, *_history(case)), remedies=remedies)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from whilly.application.telling.rows import EventRow
 from whilly.domain.flow.plan_run import PlanPhase, StopReason
+from whilly.domain.flow.run import PARTS
 from whilly.domain.ids import ItemId, PlanId
 from whilly.domain.schedule import Wait
 from whilly.domain.work_item import ItemStatus
@@ -189,6 +190,8 @@ def _with_actions(active: Active, attempt: LiveAttempt, at: datetime, elapsed: t
 def name_whom(whom: str) -> str:
     """For whom a run waits, for people: a person, or somebody by name."""
     kind, _, name = whom.partition(":")
+    if kind == PARTS:
+        return "its parts"
     return name if kind == "person" and name else "a person"
 
 

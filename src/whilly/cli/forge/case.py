@@ -14,21 +14,22 @@ from whilly.adapters.git.remote import GitRemote
 from whilly.adapters.planfile.tracker import TextTracker, read_task, read_text
 from whilly.adapters.system.artefacts import FileArtefacts
 from whilly.application.choose_target import Branches, choose_target
-from whilly.application.forging.desk import Desk, PullRules, at
+from whilly.application.forging.desk import Asking, Desk, IssueRules, PullRules, at
 from whilly.application.forging.ingest_issue import ingest_issue
-from whilly.application.forging.look_after import REVIEWERS, look_after
+from whilly.application.forging.look_after import look_after
 from whilly.application.forging.make_plan import plan_of
+from whilly.application.forging.plan_work import follow_parts, gather_parts, plan_work
 from whilly.application.forging.publish_change import publish_change
 from whilly.application.forging.rebase_branch import rebase_branch
 from whilly.application.forging.records import PULL_REQUEST
 from whilly.application.forging.understand_issue import challenge, check_readiness, normalize, select_strategy
-from whilly.application.forging.work_on_issue import with_issue
-from whilly.application.hand_over import hand_over
+from whilly.application.forging.work_on_issue import ask_or_work, hand_over_work, with_issue
 from whilly.application.integrate_change import integrate_change
-from whilly.application.run_session import run_session
 from whilly.application.verify_change import verify_change
+from whilly.bootstrap.parts import open_parts
 from whilly.cli.exit_codes import ExitCode
 from whilly.domain.errors import ConfigError, RuleViolation
+from whilly.domain.flow.run import REVIEWERS
 from whilly.domain.forge.issue import Issue, IssueState
 from whilly.domain.forge.pull_request import MergeMethod, PullRef, PullState, PushAccess
 from whilly.domain.forge.reference import IssueRef, ItemRef, StandardInput, TaskRef, parse_reference, shorten
@@ -43,9 +44,11 @@ if TYPE_CHECKING:
 
     from whilly.adapters.places import Connected
     from whilly.application.telling.progress import Progress
+    from whilly.application.telling.rows import ItemRow
     from whilly.bootstrap import Project
-    from whilly.domain.ids import CommitId
+    from whilly.domain.ids import CommitId, PlanId
     from whilly.domain.plan import Plan
+    from whilly.domain.work_item import WorkItem
     from whilly.engine.driving.driver import Handler
     from whilly.ports.tracker import Tracker
 
@@ -63,8 +66,8 @@ class Case:
     def actions(self) -> Mapping[str, Handler]:
         """Who carries out the actions of the pipeline `forge`."""
         return {
-            "": at(self.desk, with_issue(run_session)),
-            "handoff": at(self.desk, with_issue(hand_over)),
+            "": at(self.desk, ask_or_work),
+            "handoff": at(self.desk, hand_over_work),
             "verify": at(self.desk, with_issue(verify_change)),
             "integrate": at(self.desk, with_issue(integrate_change)),
             "intake": at(self.desk, ingest_issue),
@@ -72,6 +75,9 @@ class Case:
             "readiness": at(self.desk, check_readiness),
             "challenge": at(self.desk, challenge),
             "strategy": at(self.desk, select_strategy),
+            "plan": at(self.desk, plan_work),
+            "parts": at(self.desk, follow_parts),
+            "gather": at(self.desk, gather_parts),
             "publish": at(self.desk, publish_change),
             "feedback": at(self.desk, look_after),
             "rebase": at(self.desk, rebase_branch),
@@ -110,6 +116,8 @@ def open_case(project: Project, text: str, base: str, *, is_watching: bool) -> C
         forge=line.forge,
         remote=GitRemote(project.git, project.root, access.url, header),
         artefacts=open_artefacts(project),
+        parts=open_parts(project),
+        issues=IssueRules(Asking(project.settings.issues.plan)),
         provider=line.place.provider,
         rules=_rules(project, is_watching=is_watching),
         is_own_tracker=is_own,
@@ -208,7 +216,7 @@ async def _find_free(project: Project, name: str, known: str, base: CommitId) ->
 def _is_over(project: Project, case: Case) -> bool:
     """Whether earlier work on the issue has failed or was cancelled, and no pull request of it is open."""
     plan = plan_of(case.issue.ref)
-    (row,) = project.reading.items(plan)
+    row = find_whole(project, plan)
     if row.status not in {ItemStatus.FAILED, ItemStatus.SKIPPED} or row.run is None:
         return False
     known = asyncio.run(open_artefacts(project).load(row.run.id, PULL_REQUEST))
@@ -238,6 +246,19 @@ def _known_branch(project: Project, ref: IssueRef) -> str:
     return rows[0].state.target if rows else ""
 
 
+def find_whole(project: Project, plan: PlanId) -> ItemRow:
+    """Where the issue itself stands, whatever it was taken apart into."""
+    return next(row for row in project.reading.items(plan) if row.item.parent is None)
+
+
+def find_parts(project: Project, plan: PlanId, branch: str) -> tuple[WorkItem, ...]:
+    """What the issue was taken apart into, as far as that is done on this branch."""
+    rows = [row for row in project.reading.plans() if row.id == plan] if project.has_ledger else []
+    if not rows or rows[0].state.target != branch:
+        return ()
+    return tuple(row.item for row in project.reading.items(plan) if row.item.parent)
+
+
 def revive(project: Project, plan: Plan) -> None:
     """Who waits for people, or has failed, is looked at again: that is what the command was given for."""
     if not project.has_ledger or all(row.id != plan.id for row in project.reading.plans()):
@@ -249,7 +270,7 @@ def revive(project: Project, plan: Plan) -> None:
 
 def conclude(project: Project, progress: Progress, code: ExitCode) -> tuple[Progress, ExitCode]:
     """The pull request that came of it; one that waits for nothing but people is what was asked for."""
-    (row,) = project.reading.items(progress.plan)
+    row = find_whole(project, progress.plan)
     document = asyncio.run(open_artefacts(project).load(row.run.id, PULL_REQUEST)) if row.run else None
     progress = replace(progress, pull_request=str(document["url"]) if document else "")
     wait = row.run.wait if row.run else None

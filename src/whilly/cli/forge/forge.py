@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
@@ -93,7 +94,7 @@ def _open(given: dict[str, object]) -> Project:
 
 def _forge(project: Project, text: str, *, is_watching: bool) -> ExitCode:
     from whilly.application.forging.make_plan import make_plan  # noqa: PLC0415  (asyncio costs time)
-    from whilly.cli.forge.case import conclude, open_case, prepare_branches, revive  # noqa: PLC0415  (as above)
+    from whilly.cli.forge.case import conclude, find_parts, open_case, prepare_branches, revive  # noqa: PLC0415  (as above)
     from whilly.cli.run_lock import hold_lock  # noqa: PLC0415  (as above)
     from whilly.cli.work.allowance import Allowance  # noqa: PLC0415  (as above)
     from whilly.cli.work.leftovers import clear_scratch  # noqa: PLC0415  (as above)
@@ -110,6 +111,7 @@ def _forge(project: Project, text: str, *, is_watching: bool) -> ExitCode:
         branches = prepare_branches(project, case)
         try:
             with catch_interrupts() as interrupts:
+                plan = replace(plan, items=(*plan.items, *find_parts(project, plan.id, branches.target)))
                 revive(project, plan)
                 allowance = Allowance.of(project.settings.run, project.clock, interrupts)
                 way = Way(FORGE, case.actions(), lambda progress, code: conclude(project, progress, code))

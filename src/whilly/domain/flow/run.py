@@ -24,13 +24,21 @@ class Phase(StrEnum):
     ENDED = "ended"
 
 
+PARTS = "parts"
+"""Whom a run waits for while others do the parts of its item."""
+
+REVIEWERS = "person:reviewers"
+"""Whom it waits for while its pull request is open."""
+
+
 @dataclass(frozen=True, slots=True)
 class Wait:
     """Why nothing happens now.
 
     Attributes:
         until: when it goes on by itself; None when somebody must act.
-        whom: who must act: empty for time alone, `person`, `person:<name>`, or `agent:<name>` for an account's limit.
+        whom: who must act: empty for time alone, `person`, `person:<name>`, `agent:<name>` for an account's limit, or
+            `parts`.
         review: the commit that a person has to look at.
         is_handed_over: the attempt is under way in somebody's hands, and ends with what they answer.
     """
@@ -41,6 +49,11 @@ class Wait:
     whom: str = ""
     is_handed_over: bool = False
     review: CommitId | None = None
+
+    @property
+    def is_for_people(self) -> bool:
+        """Whether a person has to do something."""
+        return self.until is None and self.whom != PARTS
 
 
 @dataclass(frozen=True, slots=True)

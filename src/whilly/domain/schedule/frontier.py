@@ -72,6 +72,8 @@ class Frontier:
         self._order = sorted(given, key=lambda item: item.priority.rank)
         self._places = {item.id: place for place, item in enumerate(self._order)}
         self._statuses = {item.id: statuses.get(item.id, ItemStatus.PENDING) for item in given}
+        # What is divided works through its parts, whose claims are its own.
+        self._divided = frozenset(item.parent for item in given if item.parent)
         self._running: dict[ItemId, None] = {}
         self._blocked: dict[ItemId, str] = {}
         self._unmet: dict[ItemId, int] = {}
@@ -110,6 +112,10 @@ class Frontier:
     def is_finished(self) -> bool:
         """Whether nothing is running and nothing can ever start any more."""
         return not self._running and not self._ready
+
+    def pipeline_of(self, item_id: ItemId) -> str:
+        """The pipeline that an item asks for; empty is the plan's."""
+        return self._item(item_id).pipeline
 
     def start(self, free_slots: int) -> list[ItemId]:
         """The items to start now, most urgent first; from here on they count as running.
@@ -183,14 +189,17 @@ class Frontier:
     def _run(self, item: WorkItem) -> None:
         self._statuses[item.id] = ItemStatus.IN_PROGRESS
         self._running[item.id] = None
-        self._holdings.hold(item.id, item.key_files)
+        self._holdings.hold(item.id, self._claims(item))
+
+    def _claims(self, item: WorkItem) -> tuple[str, ...]:
+        return () if item.id in self._divided else item.key_files
 
     def _stop(self, item_id: ItemId, status: ItemStatus) -> None:
         self._statuses[item_id] = status
         self._ready.discard(item_id)
         if item_id in self._running:
             del self._running[item_id]
-            for obstacle in self._holdings.release(item_id, self._item(item_id).key_files):
+            for obstacle in self._holdings.release(item_id, self._claims(self._item(item_id))):
                 if pen := self._pens.get(obstacle):
                     self._open_pen(pen)
 

@@ -13,7 +13,7 @@ from whilly.adapters.git.removal import list_gone
 from whilly.adapters.git.worktree.opening import is_whole
 from whilly.adapters.git.worktree.pruning import find_missing
 from whilly.cli.doctor.catalogue import found
-from whilly.domain.ids import RunId
+from whilly.domain.ids import RunId, asked_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +82,7 @@ def look_at_missing(site: Site) -> Iterator[Said]:
 
 def list_workspaces(survey: Survey) -> set[str]:
     """Names of the workspaces that runs still need."""
-    return {safe_part(run.id) for run in survey.runs if not run.is_closed}
+    return {safe_part(name) for run in survey.runs if not run.is_closed for name in (run.id, asked_id(run.id))}
 
 
 def list_checkouts(survey: Survey) -> set[str]:

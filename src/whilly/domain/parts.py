@@ -1,0 +1,96 @@
+"""A large item is divided into parts, and goes on when all of them are done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+from whilly.domain.work_item import ItemStatus, WorkItem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from whilly.domain.ids import ItemId
+
+PIPELINE: Final = "solo"
+"""What a part goes through: it is put on the branch of the whole as a task of a plan file is put on its plan's."""
+ENOUGH_CRITERIA: Final = 6
+ENOUGH_FILES: Final = 12
+_GOES_ON: Final = (ItemStatus.PENDING, ItemStatus.IN_PROGRESS)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part and where it stands.
+
+    Attributes:
+        spent_usd: what its attempts have cost so far.
+    """
+
+    item: WorkItem
+    status: ItemStatus
+    reason: str = ""
+    spent_usd: Decimal = Decimal(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where all parts stand together.
+
+    Attributes:
+        is_done: every part is.
+        goes_on: something can be done without a person.
+        reason: for people.
+    """
+
+    is_done: bool
+    goes_on: bool
+    reason: str
+
+
+def is_large(item: WorkItem) -> bool:
+    """Whether it is worth asking an agent to take an item apart."""
+    return len(item.acceptance_criteria) >= ENOUGH_CRITERIA or len(item.key_files) >= ENOUGH_FILES
+
+
+def divide(whole: WorkItem, parts: Sequence[WorkItem], steps: Sequence[str]) -> tuple[WorkItem, ...]:
+    """The parts as items of their own; each is told what it is a part of, and what others do.
+
+    Args:
+        whole: what they are parts of.
+        parts: as they were proposed and wired.
+        steps: how it is worked on.
+    """
+    listed = {part.id: f"- {part.id}: {part.title}" for part in parts}
+    made = []
+    for part in parts:
+        others = [line for name, line in listed.items() if name != part.id]
+        told = [
+            part.description,
+            f"This is a part of {whole.id}: {whole.title}",
+            "\n".join(["Other parts, done by others; leave them alone:", *others]),
+            "\n".join(["How it is worked on:", *(f"- {step}" for step in steps)]) if steps else "",
+        ]
+        description = "\n\n".join(each for each in told if each)
+        made.append(replace(part, description=description, parent=whole.id, pipeline=PIPELINE))
+    return tuple(made)
+
+
+def judge_parts(parts: Sequence[Part], whole: ItemId) -> Standing:
+    """Where the parts of an item stand together."""
+    done = sum(part.status is ItemStatus.DONE for part in parts)
+    if done == len(parts):
+        return Standing(is_done=True, goes_on=False, reason=f"all {done} parts are done")
+    told = f"{done} of {len(parts)} parts are done"
+    if any(part.status in _GOES_ON for part in parts):
+        return Standing(is_done=False, goes_on=True, reason=told)
+    stuck = [f"{part.item.id} {_say(part)}" for part in parts if part.status is not ItemStatus.DONE]
+    reason = f"{told}; {'; '.join(stuck)} → whilly forge {whole} tries them again"
+    return Standing(is_done=False, goes_on=False, reason=reason[:1000])
+
+
+def _say(part: Part) -> str:
+    said = {ItemStatus.HUMAN_LOOP: "waits for a person", ItemStatus.FAILED: "has failed"}
+    state = said.get(part.status, f"is {part.status}")
+    return f"{state} ({part.reason[:200]})" if part.reason else state

@@ -1,0 +1,41 @@
+"""Parts: a large item becomes several in the same plan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from whilly.domain.ids import ItemId, PlanId
+    from whilly.domain.parts import Part
+    from whilly.domain.work_item import WorkItem
+
+
+class Parts(Protocol):
+    """What an item of a plan is taken apart into."""
+
+    def take_apart(self, item: WorkItem, proposal: str) -> tuple[WorkItem, ...] | str:
+        """The parts that a proposal names, wired and within the bounds; otherwise everything that is wrong with it.
+
+        Args:
+            item: the whole.
+            proposal: a plan in JSON, `{"tasks": […]}`.
+        """
+        ...
+
+    def describe_bounds(self) -> Mapping[str, tuple[str, ...]]:
+        """The bounds, for whoever is asked to take an item apart: `max_parts`, and `budget` in USD if there is one."""
+        ...
+
+    async def add(self, plan: PlanId, parts: Sequence[WorkItem]) -> None:
+        """Make them items of the plan, which is worked on; those that it has already stay as they are.
+
+        Raises:
+            Unavailable: the ledger cannot be written for a reason that may pass.
+        """
+        ...
+
+    async def find(self, plan: PlanId, whole: ItemId) -> Sequence[Part]:
+        """The parts of an item, in the plan's order; empty when it is in one piece."""
+        ...
