@@ -24,8 +24,9 @@ isolation = "open"
 [run]
 parallel = 3
 [profile]
-verify = ["cat *.txt | sort | uniq -d | wc -l | grep -q 0"]
+verify = ["! grep -q wrong *.txt"]
 """
+ASKED = "\n## What is asked of you\n"
 NAMES = ("red", "green", "blue")
 BODY = """\
 Add three files with colours: each of them holds its name.
@@ -101,11 +102,189 @@ def test_what_is_large_is_done_in_parts_side_by_side(village: Village) -> None:
     assert "nothing.txt" not in files
     repository, head = village.shop.repository, village.head()
     subjects = repository.git("log", "--format=%s", f"main..{head}", cwd=village.hub.repo.git.path).splitlines()
-    assert sorted(subjects) == [f"{whole}{letter}: Add the {name} file" for letter, name in zip("abc", NAMES, strict=True)] or True
+    assert sorted(subjects) == [
+        f"{whole}{letter}: Add the {name} file" for letter, name in zip("abc", NAMES, strict=True)
+    ]
     plan = artefact(village, "plan")
     assert plan["made_by"] == "sh"
     assert [each["id"] for each in plan["parts"]] == [f"{whole}{letter}" for letter in "abc"]
     assert plan["risks"] == ["two colours look alike"]
     assert "Closes #1" in strip_mark(village.pull[0].body)
+    told = village.start("timeline", whole).wait().out
+    assert f"{whole}b: verification passed" in told
+    assert told.index("plan generated") < told.index(f"{whole}a: task started") < told.index("pr created")
     starts = [line.split()[1] for line in village.shop.log() if line.startswith("start")]
     assert (len(starts), starts.index(f"{whole}c") > starts.index(f"{whole}a")) == (4, True)
+
+
+def asked(village: Village) -> list[str]:
+    """The prompts of those who were asked for a plan."""
+    return [each for each in village.prompts() if ASKED in each]
+
+
+@on_github
+def test_a_proposal_with_faults_goes_back_and_in_the_end_the_rules_plan(village: Village) -> None:
+    propose(village, task("red"), task("green", "red", key_files=["secret.txt"]))
+    issue = file(village, write(*NAMES))
+    ended = village.forge(issue)
+    assert ended.code == 0, ended.out + ended.err
+    files = village.files()
+    assert {name: files[f"{name}.txt"] for name in NAMES} == {name: name for name in NAMES}
+    faults = ["secret.txt` in key_files of task green is outside", "“`blue.txt` holds blue” of ada/engine#1 is in none"]
+    again = [prompt for prompt in asked(village) if "## Your last answer cannot be used" in prompt]
+    assert (len(asked(village)), len(again)) == (3, 2)
+    assert all(fault in prompt for fault in faults for prompt in again)
+    plan = artefact(village, "plan")
+    assert (plan["made_by"], plan["parts"]) == ("rules", [])
+    assert all(fault in plan["notes"][0] for fault in faults)
+    assert plan["files"] == ["red.txt", "green.txt", "blue.txt"]
+    assert plan["validation"][1:] == [f"`{name}.txt` holds {name}" for name in NAMES]
+
+
+@on_github
+def test_what_is_no_answer_at_all_holds_nothing_up(village: Village) -> None:
+    (village.shop.world / "proposal.json").write_text("I would rather talk about it.", encoding="utf-8")
+    ended = village.forge(file(village, write(*NAMES)))
+    assert ended.code == 0, ended.out + ended.err
+    assert village.files()["blue.txt"] == "blue"
+    assert artefact(village, "plan")["notes"] == ["it is no JSON"]
+
+
+@on_github
+def test_what_one_can_do_alone_is_planned_and_what_the_planner_left_is_not_kept(village: Village) -> None:
+    propose(village, files=["red.txt"], validation=["each name is there"], problem="Colours are missing.")
+    script = '$ if grep -q "^## What is asked of you" "$prompt"; then touch left; fi\n'
+    issue = village.file(
+        "Add colours",
+        BODY.format(
+            script=script + '$ if grep -q "^## What is asked" "$prompt"; then cat "$WORLD/proposal.json"; exit; fi\n'
+            f"{write(*NAMES)}$ ls > listed.txt\n",
+            files="red.txt, green.txt, blue.txt, listed.txt",
+            criteria="- `red.txt` holds red",
+        ),
+    )
+    ended = village.forge(issue)
+    assert ended.code == 0, ended.out + ended.err
+    assert "left" not in village.files()["listed.txt"].split()
+    (working,) = [prompt for prompt in village.prompts() if ASKED not in prompt]
+    assert "The plan that was made of it:\nColours are missing." in working
+    assert "- each name is there" in working.partition(">>>")[0]
+    assert not list(village.shop.repository.root.glob(".whilly/worktrees/*-asked"))
+
+
+@on_github
+@pytest.mark.parametrize(
+    ("lines", "sessions", "made_by"),
+    [('plan = "never"', 1, "rules"), ("max_parts = 0", 4, "rules")],
+    ids=["never", "in-one"],
+)
+def test_the_settings_say_whether_it_is_planned_and_divided(
+    village: Village, lines: str, sessions: int, made_by: str
+) -> None:
+    village.settings += f"\n[issues]\n{lines}\n"
+    village.configure()
+    propose(village, *map(task, NAMES))
+    ended = village.forge(file(village, write(*NAMES)))
+    assert ended.code == 0, ended.out + ended.err
+    assert (len(village.prompts()), artefact(village, "plan")["made_by"]) == (sessions, made_by)
+    assert village.files()["red.txt"] == "red"
+
+
+@on_github
+def test_always_asks_for_a_plan_of_a_fault_as_well(village: Village) -> None:
+    village.settings += '\n[issues]\nplan = "always"\n'
+    village.configure()
+    propose(village, problem="It is wrong.")
+    body = BODY.replace("Add three files with colours", "The colours are wrong").format(
+        script='$ if grep -q "^## What is asked" "$prompt"; then cat "$WORLD/proposal.json"; exit; fi\n' + write("red"),
+        files="red.txt",
+        criteria="- `red.txt` holds red",
+    )
+    ended = village.forge(village.file("Bug: the colours are wrong", body))
+    assert ended.code == 0, ended.out + ended.err
+    assert (len(asked(village)), artefact(village, "plan")["problem"]) == (1, "It is wrong.")
+
+
+@on_github
+def test_a_part_that_fails_is_tried_again_with_the_issue(village: Village) -> None:
+    broken = task("green", description='Add the green file\n$ [ -e "$WORLD/go" ] || exit 1\n' + write("green"))
+    propose(village, task("red"), broken, task("blue", "green"))
+    issue = file(village, write("nothing"))
+    ended = village.forge(issue)
+    assert ended.code == 1, ended.out + ended.err
+    assert ended.statuses == {
+        "ada/engine#1": "human_loop",
+        "ada/engine#1a": "done",
+        "ada/engine#1b": "failed",
+        "ada/engine#1c": "blocked",
+    }
+    assert village.pulls == []
+    said = village.start("why", "ada/engine#1").wait().out
+    assert "1 of 3 parts are done; ada/engine#1b has failed" in said
+    assert "whilly forge ada/engine#1 tries them again" in said
+    village.shop.let_go()
+    ended = village.forge(issue)
+    assert ended.code == 0, ended.out + ended.err
+    assert {name: village.files()[f"{name}.txt"] for name in NAMES} == {name: name for name in NAMES}
+    assert (len(asked(village)), len(village.pulls)) == (1, 1)
+
+
+@on_github
+def test_what_comes_after_the_parts_builds_on_them(village: Village) -> None:
+    propose(village, *map(task, NAMES))
+    script = """\
+$ case "$round" in
+$ repair) ls > seen.txt;;
+$ *) echo later >> blue.txt;;
+$ esac
+"""
+    issue = file(village, script)
+    assert village.forge(issue).code == 0
+    first = village.head()
+    village.hub.add_check(village.hub.repo, first, "test", "failed", "E   AssertionError: not seen\n1 failed")
+    ended = village.forge(issue)
+    assert ended.code == 0, ended.out + ended.err
+    assert {"red.txt", "green.txt", "blue.txt"} <= set(village.files()["seen.txt"].split())
+    assert len(village.pulls) == 1
+
+
+@on_github
+def test_an_issue_that_is_edited_while_its_parts_are_done_is_done_to_its_end(village: Village) -> None:
+    propose(village, *map(task, NAMES))
+    issue = file(village, "$ cat red.txt green.txt blue.txt > all.txt\n")
+    running = village.start("forge", village.name(issue))
+    village.shop.wait_for(lambda: [line for line in village.shop.log() if line.startswith("end ada/engine#1a")])
+    issue.body += "\n- `all.txt` holds them all\n"
+    ended = running.wait(120)
+    assert ended.code == 0, ended.out + ended.err
+    assert village.files()["all.txt"] == "red\ngreen\nblue"
+    assert len(asked(village)) == 1
+
+
+@on_github
+def test_who_cancels_the_issue_cancels_its_parts(village: Village) -> None:
+    slow = task("red", description='Add the red file\n$ until [ -e "$WORLD/go" ]; do sleep 0.02; done\n')
+    propose(village, slow, task("green", "red"), task("blue", "green"))
+    issue = file(village, write("nothing"))
+    running = village.start("forge", village.name(issue))
+    village.shop.wait_for(lambda: "start ada/engine#1a execute" in village.shop.log())
+    assert village.start("cancel", "ada/engine#1").wait().code == 0
+    ended = running.wait(60)
+    assert set(ended.statuses.values()) == {"skipped"}, ended.out + ended.err
+    assert village.pulls == []
+
+
+@on_github
+@pytest.mark.parametrize(
+    "point", ["add_parts:before", "add_parts:inside", "add_parts:after", "advance:after", "save:before"]
+)
+def test_killed_in_between_no_part_is_lost_or_done_twice(village: Village, point: str) -> None:
+    propose(village, *map(task, NAMES))
+    issue = file(village, write("nothing"))
+    village.die(point, issue)
+    ended = village.forge(issue)
+    assert ended.code == 0, ended.out + ended.err
+    repository, git = village.shop.repository, village.hub.repo.git.path
+    subjects = repository.git("log", "--format=%s", f"main..{village.head()}", cwd=git).splitlines()
+    assert sorted(subjects) == [f"ada/engine#1{a}: Add the {n} file" for a, n in zip("abc", NAMES, strict=True)]
+    assert len(village.pulls) == 1

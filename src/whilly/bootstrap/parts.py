@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, final
 from typing_extensions import override
 
 from whilly.adapters.planfile.decompose import Bounds, decompose, render_problems
-from whilly.domain.parts import Part
+from whilly.domain.planning.parts import Part
 from whilly.engine.driving.patience import patiently
-from whilly.ports.parts import Parts
+from whilly.ports.delivery.parts import Parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from whilly.adapters.planfile.decompose import Bounds, Decomposed, decompose, render_problems
 from whilly.domain.ids import ItemId
-from whilly.domain.parts import is_large
+from whilly.domain.planning.parts import is_large
 from whilly.domain.work_item import Priority, WorkItem
 
 ITEM = WorkItem(

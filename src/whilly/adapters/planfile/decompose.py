@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 
-
 FEWEST: Final = 2
 
 _NAME: Final = "decomposition.json"

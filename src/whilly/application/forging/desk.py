@@ -16,9 +16,9 @@ from whilly.domain.forge.pull_request import MergeMethod
 from whilly.domain.forge.reference import IssueRef
 from whilly.domain.ids import RunId
 from whilly.ports.delivery.artefacts import Artefacts
+from whilly.ports.delivery.parts import Parts
 from whilly.ports.delivery.remote import Remote
 from whilly.ports.forge import Forge
-from whilly.ports.parts import Parts
 from whilly.ports.tracker import Tracker
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from whilly.domain.flow.brief import HandedOver
 from whilly.domain.flow.run import PARTS
 from whilly.domain.intake.spec import make_item
 from whilly.domain.intake.strategy import choose_strategy
-from whilly.domain.parts import divide, judge_parts
-from whilly.domain.work_plan import WorkPlan, describe_plan, plan_by_rules, read_proposal, refuse
+from whilly.domain.planning.parts import divide, judge_parts
+from whilly.domain.planning.work_plan import WorkPlan, describe_plan, plan_by_rules, read_proposal, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

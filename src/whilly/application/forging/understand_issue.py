@@ -16,7 +16,7 @@ from whilly.domain.intake.readiness import Readiness, ask, describe_readiness, j
 from whilly.domain.intake.rules import Scope
 from whilly.domain.intake.spec import describe_spec, make_item
 from whilly.domain.intake.strategy import choose_strategy, describe_strategy
-from whilly.domain.parts import is_large
+from whilly.domain.planning.parts import is_large
 from whilly.domain.text.neutralize import neutralize
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from whilly.domain.attempt import AttemptResult, Outcome
 from whilly.domain.challenge.review import list_points, review_spec
 from whilly.domain.intake.spec import make_item
 from whilly.domain.intake.strategy import choose_strategy
-from whilly.domain.work_plan import tell_plan
+from whilly.domain.planning.work_plan import tell_plan
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -38,7 +38,11 @@ def with_issue(handler: Handler) -> Callable[[Brief, AttemptContext, Desk], Awai
 async def ask_or_work(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptResult | HandedOver:
     """An agent's stage: it is asked for an answer, or makes a change."""
     told = await tell_issue(brief, context, desk)
-    return await (ask(told, context, desk) if brief.stage.answer else run_session(told, context))
+    if not brief.stage.answer:
+        return await run_session(told, context)
+    # How the work is done concerns whoever does it.
+    told = replace(told, instructions={**told.instructions, "during_work": ()})
+    return await ask(told, context, desk)
 
 
 async def hand_over_work(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptResult | HandedOver:

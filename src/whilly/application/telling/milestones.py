@@ -82,7 +82,7 @@ def _attempt(data: Mapping[str, Any], stage: str) -> dict[str, Any]:
         "reserved_usd": _number(data.get("reserved")),
         "tier": data.get("tier"),
         "outcome": result.get("outcome"),
-        "reason": result.get("reason"),
+        "reason": result.get("reason") or data.get("reason"),
         "cost_usd": _number(usage.get("cost_usd")),
         "input_tokens": usage.get("input_tokens"),
         "output_tokens": usage.get("output_tokens"),

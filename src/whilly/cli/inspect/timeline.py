@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from whilly.application.telling.rows import EventRow
+    from whilly.domain.ids import ItemId
 
 _SHOWN_APART = frozenset(
     {"event", "ts", "plan", "task_id", "run", "milestone", "stage", "attempt", "outcome", "reason"}
@@ -25,19 +26,22 @@ _SHOWN_APART = frozenset(
 @plan_option
 @json_option
 def timeline(task: str, wanted: str | None, *, as_json: bool) -> None:
-    """Show everything that has happened to TASK: attempts, outcomes, costs, evidence, what people said."""
+    """Show everything that has happened to TASK and to its parts: attempts, outcomes, costs, evidence, what people said."""
     project = open_ledger()
     plan = choose_plan(project, wanted, task)
-    item = require_item(project.reading.items(plan.id), plan, task).item
-    events = project.reading.events(plan.id, item.id)
+    rows = project.reading.items(plan.id)
+    item = require_item(rows, plan, task).item
+    parts = {row.item.id for row in rows if row.item.parent == item.id}
+    events = project.reading.events(plan.id, None if parts else item.id)
+    events = [event for event in events if event.item in {item.id, *parts}]
     told = [describe_event(event, plan.id) for event in events]
     if as_json:
         print_json({"id": item.id, "title": item.title, "plan": plan.id, "events": told})
         return
-    print_lines(lambda _: _render(events, told))
+    print_lines(lambda _: _render(item.id, events, told))
 
 
-def _render(events: Sequence[EventRow], told: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _render(item: ItemId, events: Sequence[EventRow], told: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     from whilly.tui.neutral import one_line  # noqa: PLC0415  (`--json` needs none of it)
     from whilly.tui.words import duration  # noqa: PLC0415  (as above)
 
@@ -47,7 +51,8 @@ def _render(events: Sequence[EventRow], told: Sequence[Mapping[str, Any]]) -> It
         since = duration(event.at - events[0].at)
         what = str(details.get("milestone") or event.type).replace("_", " ")
         when = event.at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
-        yield f"{when}  {since:>8}  {one_line(_tell(what, details), 400)}"
+        whose = f"{event.item}: " if event.item != item else ""
+        yield f"{when}  {since:>8}  {one_line(whose + _tell(what, details), 400)}"
         for name, value in details.items():
             if name not in _SHOWN_APART:
                 yield f"{'':>31}{name.replace('_', ' ')}: {one_line(_plain(value), 400)}"

@@ -99,7 +99,7 @@ APPROACHES: Final[Mapping[Strategy, Approach]] = {
             Strategy.FEATURE_PLAN_FIRST,
             (Proof.TESTS_ADDED, Proof.OLD_TESTS_PASS),
             (
-                "Begin with the plan: the modules, the files, how each criterion will be checked.",
+                "Know before you begin which modules and files change, and how each criterion will be checked.",
                 "Write a test for each criterion, then what makes it pass.",
                 "Add nothing that no criterion asks for; mention it instead.",
                 "Update the documents that describe what changes.",

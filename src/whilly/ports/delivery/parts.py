@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from whilly.domain.ids import ItemId, PlanId
-    from whilly.domain.parts import Part
+    from whilly.domain.planning.parts import Part
     from whilly.domain.work_item import WorkItem
 
 
