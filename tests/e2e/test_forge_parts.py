@@ -69,7 +69,7 @@ def task(name: str, *after: str, **fields: object) -> dict[str, Any]:
 
 def propose(village: Village, *tasks: Mapping[str, object], **fields: object) -> None:
     """What the agent answers when it is asked for a plan."""
-    lists = {name: [] for name in ("modules", "files", "validation", "risks", "stop_conditions")}
+    lists: dict[str, list[str]] = {name: [] for name in ("modules", "files", "validation", "risks", "stop_conditions")}
     answer = {"problem": "There are no colours.", **lists, "tasks": list(tasks), **fields}
     (village.shop.world / "proposal.json").write_text(json.dumps(answer), encoding="utf-8")
 

@@ -26,7 +26,7 @@ _SHOWN_APART = frozenset(
 @plan_option
 @json_option
 def timeline(task: str, wanted: str | None, *, as_json: bool) -> None:
-    """Show everything that has happened to TASK and to its parts: attempts, outcomes, costs, evidence, what people said."""
+    """Show all that has happened to TASK and to its parts: attempts, outcomes, costs, evidence, what people said."""
     project = open_ledger()
     plan = choose_plan(project, wanted, task)
     rows = project.reading.items(plan.id)
