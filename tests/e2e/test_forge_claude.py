@@ -143,3 +143,69 @@ def test_a_bug_is_mended_ci_and_a_reviewer_are_answered(
     assert [str(path) for path in leaks if KEY.encode() in path.read_bytes()] == []
     token = village.hub.bot_token.encode()
     assert [str(path) for path in leaks if token in path.read_bytes()] == []
+
+
+FEATURE = """\
+Carts need two more functions, each in a module of its own.
+
+**Files:** `tax.py`, `test_tax.py`, `ship.py`, `test_ship.py`
+
+## Acceptance
+- `tax.tax(100)` is 20
+- `ship.cost(0)` is 5
+"""
+
+
+def part(name: str, call: str, criterion: str) -> dict[str, object]:
+    """A task of the agent's proposal."""
+    return {
+        "id": name,
+        "description": f"Write the function `{call}` with its test",
+        "dependencies": [],
+        "key_files": [f"{name}.py", f"test_{name}.py"],
+        "acceptance_criteria": [criterion],
+        "test_steps": [],
+    }
+
+
+def module(name: str, body: str, test: str) -> str:
+    """A command of the agent: a module and its test."""
+    case = f"import unittest\nimport {name}\n\n\nclass T(unittest.TestCase):\n    def test_it(self):\n        {test}\n"
+    return f"cat > {name}.py <<'END'\n{body}\nEND\ncat > test_{name}.py <<'END'\n{case}END"
+
+
+PROPOSAL = {
+    "problem": "There is no tax and no shipping.",
+    "modules": ["tax", "ship"],
+    "files": ["tax.py", "ship.py"],
+    "validation": ["python3 -m unittest"],
+    "risks": ["the rate may change"],
+    "stop_conditions": [],
+    "tasks": [
+        part("tax", "tax.tax", "`tax.tax(100)` is 20"),
+        part("ship", "ship.cost", "`ship.cost(0)` is 5"),
+    ],
+}
+
+
+@pytest.mark.parametrize("village", [GithubServer], ids=["github"], indirect=True)
+def test_a_feature_is_planned_divided_and_done_in_parts(
+    village: Village, scripted_model: Callable[..., ScriptedModel]
+) -> None:
+    tax = module("tax", "def tax(price):\n    return price * 0.2", "self.assertEqual(tax.tax(100), 20)")
+    ship = module("ship", "def cost(weight):\n    return 5 + weight", "self.assertEqual(ship.cost(0), 5)")
+    scripts = (
+        Script("## What is asked of you", (bash("touch planned.py"), say(json.dumps(PROPOSAL)))),
+        Script("# Task ada/engine#1a", (bash(tax), DONE)),
+        Script("# Task ada/engine#1b", (bash(ship), DONE)),
+    )
+    issue = village.file("Add tax and shipping", FEATURE)
+    with scripted_model(*scripts) as model:
+        village.environ = {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": KEY}
+        ended = village.forge(issue)
+    assert ended.code == 0, ended.out + ended.err
+    assert {"tax.py", "test_tax.py", "ship.py", "test_ship.py", "shop.py"} <= set(village.files())
+    assert "planned.py" not in village.files()
+    told = json.loads(village.start("timeline", "ada/engine#1", "--json").wait().out)
+    assert sum(event.get("cost_usd", 0) for event in told["events"]) == pytest.approx(6 * 0.00375)
+    assert not list(village.shop.repository.root.glob(".whilly/contained/runs/*-asked*"))

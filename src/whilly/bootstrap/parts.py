@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, final
 
 from typing_extensions import override
 
-from whilly.adapters.planfile.decompose import Bounds, decompose, render_problems
+from whilly.adapters.planfile.decompose import Bounds, decompose, describe_bounds, render_problems
 from whilly.domain.planning.parts import Part
 from whilly.engine.driving.patience import patiently
 from whilly.ports.delivery.parts import Parts
@@ -52,8 +52,7 @@ class LedgerParts(Parts):
 
     @override
     def describe_bounds(self) -> Mapping[str, tuple[str, ...]]:
-        cap = self._bounds.max_cost_usd
-        return {"max_parts": (str(self._bounds.max_tasks),), "budget": (str(cap),) if cap is not None else ()}
+        return describe_bounds(self._bounds)
 
     @override
     async def add(self, plan: PlanId, parts: Sequence[WorkItem]) -> None:

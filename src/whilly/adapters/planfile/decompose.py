@@ -65,6 +65,12 @@ class Decomposed:
     problems: tuple[Problem, ...]
 
 
+def describe_bounds(bounds: Bounds) -> dict[str, tuple[str, ...]]:
+    """The bounds as an agent is told them: `max_parts`, and `budget` in USD if there is one."""
+    cap = bounds.max_cost_usd
+    return {"max_parts": (str(bounds.max_tasks),), "budget": (str(cap),) if cap is not None else ()}
+
+
 def decompose(item: WorkItem, proposal: str, bounds: Bounds) -> Decomposed:
     """The parts of an item that a proposal names.
 
