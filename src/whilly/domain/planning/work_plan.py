@@ -92,14 +92,14 @@ def read_proposal(text: str, agent: str, rules: WorkPlan) -> Proposal | str:
     told = read_object(text, _KEYS)
     if isinstance(told, str):
         return told
-    if not isinstance(told["problem"], str) or not told["problem"].strip() or len(told["problem"]) > _LONG:
+    if not isinstance(told["problem"], str) or not _plain(told["problem"]) or len(told["problem"]) > _LONG:
         return f"problem has to be a text of at most {_LONG} characters"
     for name in LISTS:
         if not isinstance(told[name], list) or len(told[name]) > MAX_ENTRIES or not all(map(is_text, told[name])):
             return f"{name} has to be a list of at most {MAX_ENTRIES} short texts"
     if not isinstance(told["tasks"], list):
         return "tasks has to be a list"
-    lists = {name: tuple(_plain(each) for each in told[name]) for name in LISTS}
+    lists = {name: tuple(filter(None, map(_plain, told[name]))) for name in LISTS}
     for name in ("validation", "stop_conditions"):
         lists[name] = tuple(dict.fromkeys((*getattr(rules, name), *lists[name])))
     plan = WorkPlan(_plain(told["problem"]), made_by=agent, **lists)
