@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,6 +28,11 @@ parallel = 3
 verify = ["! grep -q wrong *.txt"]
 """
 ASKED = "\n## What is asked of you\n"
+POLISH = """\
+whilly-item: {{ facts }}
+# Task {{ item.id }}
+$ echo {{ item.id }} > polished.txt
+"""
 NAMES = ("red", "green", "blue")
 BODY = """\
 Add three files with colours: each of them holds its name.
@@ -78,8 +84,8 @@ def file(village: Village, script: str, names: Sequence[str] = NAMES) -> Ticket:
     """A feature whose agent writes what was proposed when it is asked for a plan, and else does what `script` says."""
     asked = '$ if grep -q "^## What is asked of you" "$prompt"; then cat "$WORLD/proposal.json"; exit; fi\n'
     criteria = "\n".join(f"- `{name}.txt` holds {name}" for name in names)
-    files = ", ".join(f"{name}.txt" for name in names)
-    return village.file("Add colours", BODY.format(script=asked + script, files=files, criteria=criteria))
+    claims = ", ".join(f"{name}.txt" for name in names)
+    return village.file("Add colours", BODY.format(script=asked + script, files=claims, criteria=criteria))
 
 
 def artefact(village: Village, name: str) -> dict[str, Any]:
@@ -97,9 +103,9 @@ def test_what_is_large_is_done_in_parts_side_by_side(village: Village) -> None:
     whole = "ada/engine#1"
     assert ended.statuses == {f"{whole}{letter}": "done" for letter in "abc"} | {whole: "human_loop"}
     assert len(village.pulls) == 1
-    files = village.files()
-    assert {name: files[f"{name}.txt"] for name in NAMES} == {name: name for name in NAMES}
-    assert "nothing.txt" not in files
+    held = village.files()
+    assert {name: held[f"{name}.txt"] for name in NAMES} == {name: name for name in NAMES}
+    assert "nothing.txt" not in held
     repository, head = village.shop.repository, village.head()
     subjects = repository.git("log", "--format=%s", f"main..{head}", cwd=village.hub.repo.git.path).splitlines()
     assert sorted(subjects) == [
@@ -128,8 +134,8 @@ def test_a_proposal_with_faults_goes_back_and_in_the_end_the_rules_plan(village:
     issue = file(village, write(*NAMES))
     ended = village.forge(issue)
     assert ended.code == 0, ended.out + ended.err
-    files = village.files()
-    assert {name: files[f"{name}.txt"] for name in NAMES} == {name: name for name in NAMES}
+    held = village.files()
+    assert {name: held[f"{name}.txt"] for name in NAMES} == {name: name for name in NAMES}
     faults = ["secret.txt` in key_files of task green is outside", "“`blue.txt` holds blue” of ada/engine#1 is in none"]
     again = [prompt for prompt in asked(village) if "## Your last answer cannot be used" in prompt]
     assert (len(asked(village)), len(again)) == (3, 2)
@@ -288,3 +294,27 @@ def test_killed_in_between_no_part_is_lost_or_done_twice(village: Village, point
     subjects = repository.git("log", "--format=%s", f"main..{village.head()}", cwd=git).splitlines()
     assert sorted(subjects) == [f"ada/engine#1{a}: Add the {n} file" for a, n in zip("abc", NAMES, strict=True)]
     assert len(village.pulls) == 1
+
+
+@on_github
+def test_a_repository_replaces_the_pipeline_and_its_prompts(village: Village) -> None:
+    packaged = (files("whilly.application") / "pipelines" / "forge.toml").read_text(encoding="utf-8")
+    own = packaged.replace('next = "challenge"', 'next = "strategy"', 1).replace("[stages.challenge]\n", "", 1)
+    own = own.replace('action = "challenge"\nnext = "strategy"\n', "", 1)
+    own = own.replace('prompt = "execute"\nnext = "verify"', 'prompt = "execute"\nnext = "polish"', 1)
+    own += '\n[stages.polish]\nrole = "editor"\nprompt = "polish"\nnext = "verify"\n'
+    state = village.shop.repository.root / ".whilly"
+    for name, text in {"pipelines/forge.toml": own, "prompts/polish.md.j2": POLISH}.items():
+        (state / name).parent.mkdir(parents=True, exist_ok=True)
+        (state / name).write_text(text, encoding="utf-8")
+    propose(village)
+    ended = village.forge(file(village, write(*NAMES)))
+    assert ended.code == 0, ended.out + ended.err
+    assert village.files()["polished.txt"] == "ada/engine#1"
+    stages = [each["stage"] for each in ended.objects("attempt_started")]
+    assert ("challenge" in stages, stages.index("polish") - stages.index("execute")) == (False, 1)
+
+    (state / "pipelines" / "forge.toml").write_text(own.replace('next = "strategy"', 'next = "stratgy"'), "utf-8")
+    refused = village.forge(file(village, write(*NAMES)))
+    assert (refused.code, "Traceback" in refused.err) == (4, False)
+    assert "stage 'readiness': next leads to unknown 'stratgy'" in refused.err
