@@ -557,3 +557,20 @@ def test_a_pull_request_is_no_issue(village: Village) -> None:
     assert village.forge(file(village, "Answer", RIGHT)).code == 0
     ended = village.forge(village.pulls[0])
     assert (ended.code, "ada/engine#2 is a pull request, not an issue" in ended.err) == (4, True)
+
+
+def test_what_an_issue_depends_on_is_waited_for_before_anything_is_spent(village: Village) -> None:
+    first = village.file("Something else", "It is to be something else, as everybody knows.")
+    issue = file(village, "The answer is wrong", "$ echo right > answer.txt")
+    issue.body += f"\n**Depends:** #{first.number}, #77, somebody\n"
+    for _ in range(2):
+        ended = village.forge(issue)
+        assert (ended.code, village.prompts()) == (1, []), ended.out + ended.err
+        (event,) = [each for each in ended.objects("attempt_ended") if each["outcome"] == "blocked"]
+        assert "it depends on ada/engine#1, which is open" in event["reason"]
+        assert "ada/engine#77, which is not there" in event["reason"]
+    first.state = "closed"
+    issue.body = issue.body.replace(", #77", "")
+    ended = village.forge(issue)
+    assert ended.code == 0, ended.out + ended.err
+    assert len(village.pulls) == 1

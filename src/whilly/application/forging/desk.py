@@ -11,7 +11,7 @@ from whilly.domain.attempt import AttemptResult, Outcome
 from whilly.domain.errors import BadResponse, NotAuthorized, NotFound, RuleViolation, Unavailable
 from whilly.domain.flow.brief import HandedOver
 from whilly.domain.flow.lifecycle import BACKOFF
-from whilly.domain.forge.place import Provider
+from whilly.domain.forge.place import Place, Provider
 from whilly.domain.forge.pull_request import MergeMethod
 from whilly.domain.forge.reference import IssueRef
 from whilly.domain.ids import RunId
@@ -86,6 +86,7 @@ class Desk:
         neighbour: the forge's own tracker, which knows who Whilly is there.
         provider: of the forge.
         calls: how many requests were sent to the forge so far.
+        places: that are known, for issues that are named by their address.
         looks: at pull requests that are looked at again and again, the last one of each run.
         is_own_tracker: the issue is one of the repository itself, which the forge closes with the pull request.
     """
@@ -105,6 +106,7 @@ class Desk:
     is_own_tracker: bool = True
     provider: Provider = Provider.GITHUB
     calls: Callable[[], int] = int
+    places: tuple[Place, ...] = ()
     looks: dict[RunId, Look] = field(default_factory=dict)
 
 

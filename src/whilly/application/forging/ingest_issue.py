@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from whilly.application.forging.records import find_earlier, find_fork, find_head, keep_fork, name_pull, take_over
+from whilly.application.forging.wait_for_others import wait_for_others
 from whilly.domain.attempt import AttemptResult, Outcome
 from whilly.domain.errors import NotFound
 from whilly.domain.forge.issue import IssueState
@@ -45,7 +46,9 @@ async def ingest_issue(brief: Brief, context: AttemptContext, desk: Desk) -> Att
         head = await context.ports.repository.find_commit(f"refs/heads/{brief.target}")
         if head is not None:
             await keep_fork(brief, desk, head)
-    return await _refuse_duplicate(brief, context, desk, issue) or AttemptResult(Outcome.COMPLETED)
+    refused = await _refuse_duplicate(brief, context, desk, issue)
+    spec = normalize_issue(read_issue(issue))
+    return refused or await wait_for_others(spec.dependencies, desk) or AttemptResult(Outcome.COMPLETED)
 
 
 async def _find_open(brief: Brief, desk: Desk) -> PullRequest | None:

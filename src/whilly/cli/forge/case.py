@@ -122,6 +122,7 @@ def open_case(project: Project, text: str, base: str, *, is_watching: bool) -> C
         rules=_rules(project, is_watching=is_watching),
         is_own_tracker=is_own,
         calls=line.endpoint.calls,
+        places=project.places.known(),
     )
     return Case(issue, desk)
 
