@@ -95,10 +95,15 @@ def artefact(village: Village, name: str) -> dict[str, Any]:
     return document
 
 
-def test_what_is_large_is_done_in_parts_side_by_side(village: Village) -> None:
-    propose(village, task("red"), task("green"), task("blue", "red"), risks=["two colours look alike"])
+@pytest.mark.parametrize("parallel", ["1", "3"])
+def test_what_is_large_is_done_in_parts_side_by_side(village: Village, parallel: str) -> None:
+    # Those that may be at work together wait for each other.
+    meet = "$ touch $WORLD/{} && until [ -e $WORLD/{} ]; do sleep 0.02; done\n" if parallel == "3" else ""
+    red, green = (f"Add the {a} file\n{meet.format(a, b)}{write(a)}" for a, b in (("red", "green"), ("green", "red")))
+    tasks = (task("red", description=red), task("green", description=green), task("blue", "red"))
+    propose(village, *tasks, risks=["two colours look alike"])
     issue = file(village, write("nothing"))
-    ended = village.forge(issue)
+    ended = village.forge(issue, "--parallel", parallel)
     assert ended.code == 0, ended.out + ended.err
     whole = "ada/engine#1"
     assert ended.statuses == {f"{whole}{letter}": "done" for letter in "abc"} | {whole: "human_loop"}

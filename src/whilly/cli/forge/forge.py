@@ -30,6 +30,7 @@ class Flags(TypedDict):
     agent: str | None
     model: str | None
     isolation: str | None
+    parallel: int | None
     budget: float | None
     timeout: float | None
     max_attempts: int | None
@@ -43,6 +44,7 @@ _KEYS = {
     "agent": "agent.name",
     "model": "agent.model",
     "isolation": "agent.isolation",
+    "parallel": "run.parallel",
     "budget": "run.budget_usd",
     "timeout": "run.timeout_s",
     "max_attempts": "run.max_attempts",
@@ -59,6 +61,7 @@ _KEYS = {
     type=click.Choice(["open", "contained"]),
     help="Contained is what counts here, unless agent.isolation says otherwise: others wrote the issue.",
 )
+@click.option("--parallel", type=int, metavar="N", help="Agents at the same time, when the issue is done in parts.")
 @click.option("--budget", type=float, metavar="USD", help="What the issue may cost; 0 is no limit.")
 @click.option("--timeout", type=float, metavar="SECONDS", help="End the run after this time; 0 is never.")
 @click.option("--max-attempts", type=int, metavar="N", help="Tries that one stage gets.")
