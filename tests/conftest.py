@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import logging
 import os
+import signal
 import time
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 REQUIRE_ALL = bool(os.environ.get("WHILLY_REQUIRE_ALL"))  # noqa: TID251  (a switch of the test run, not of Whilly)
 GRACE = 2.0
 """Seconds in which what was told to end may end."""
+
+
+def pytest_configure() -> None:
+    """Ctrl-C reaches what tests start, also where the test run itself was begun in the background, deaf to it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
+from filelock import FileLock, Timeout
 from typing_extensions import override
 
 from whilly.adapters.handoff.payloads import (
@@ -33,6 +34,9 @@ PROMPT_FILE = "prompt.md"
 META_FILE = "meta.json"
 RESULT_FILE = "result.json"
 WITHDRAWN_FILE = "withdrawn.json"
+LOCK_FILE = ".lock"
+LOCK_SECONDS = 10.0
+"""How long an answer waits for others; each takes a moment."""
 
 MAX_PROMPT = 64 << 20
 
@@ -130,11 +134,21 @@ class FileHandoffs(Handoffs):
         return data.decode("utf-8", "replace")
 
     def _answer(self, attempt: AttemptId, answer: Answer) -> None:
+        if not self._folder.is_dir():
+            raise _absent(self._place(attempt))
+        try:
+            # Who looks and then writes must not take the answer of somebody else, given in between, for a spoiled one.
+            with FileLock(self._folder / LOCK_FILE, timeout=LOCK_SECONDS):
+                self._answer_alone(attempt, answer)
+        except Timeout as error:
+            message = f"somebody else has been answering in {self._folder} for {LOCK_SECONDS} s"
+            raise Unavailable(message, remedy="try again") from error
+
+    def _answer_alone(self, attempt: AttemptId, answer: Answer) -> None:
         place, standing = self._place(attempt), self._look(attempt)
         match standing.state:
             case HandoffState.ABSENT:
-                message = f"{place} does not exist: nothing was handed over"
-                raise NotFound(message, remedy="whilly handoff list")
+                raise _absent(place)
             case HandoffState.WITHDRAWN:
                 message = f"{place.name} was taken back" + (f": {standing.problem}" if standing.problem else "")
                 raise RuleViolation(message, remedy="whilly handoff list")
@@ -196,6 +210,10 @@ def _find_free(path: Path) -> Path:
     while os.path.lexists(f"{path}-{number}"):
         number += 1
     return Path(f"{path}-{number}")
+
+
+def _absent(place: Path) -> NotFound:
+    return NotFound(f"{place} does not exist: nothing was handed over", remedy="whilly handoff list")
 
 
 def _answered(place: Path) -> RuleViolation:
