@@ -103,6 +103,7 @@ class AttemptResult:
         retry_at: when a limit resets, or the earliest time that a retry makes sense.
         whom: who must act, when it waits for somebody; empty is anybody.
         is_review: what is asked of a person is to look at `commit`.
+        is_escalated: no repair is tried any more, and a person is to decide.
         outside_claims: changed paths outside the item's `key_files`.
         is_deliberate: Whilly itself ended the attempt (a stop, the end of the run's time): it counts for nothing.
     """
@@ -118,3 +119,4 @@ class AttemptResult:
     is_deliberate: bool = False
     whom: str = ""
     is_review: bool = False
+    is_escalated: bool = False

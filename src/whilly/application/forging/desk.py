@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from whilly.domain.attempt import AttemptResult, Outcome
+from whilly.domain.delivery.proof import Demand
 from whilly.domain.errors import BadResponse, NotAuthorized, NotFound, RuleViolation, Unavailable
 from whilly.domain.flow.brief import HandedOver
 from whilly.domain.flow.lifecycle import BACKOFF
@@ -16,6 +17,7 @@ from whilly.domain.forge.reference import IssueRef
 from whilly.domain.ids import RunId
 from whilly.ports.delivery.artefacts import Artefacts
 from whilly.ports.delivery.remote import Remote
+from whilly.ports.delivery.trees import Trees
 from whilly.ports.forge import Forge
 from whilly.ports.tracker import Tracker
 
@@ -34,6 +36,7 @@ class PullRules:
         look_every: seconds between two looks at an open pull request; None looks once.
         follows_base: whenever the base branch has moved the change is put on top of it; otherwise where it must.
         merges_itself: what is approved and green is merged by Whilly.
+        proofs: what becomes of one that a change does not give.
     """
 
     is_draft: bool | None = None
@@ -43,6 +46,7 @@ class PullRules:
     follows_base: bool = True
     merges_itself: bool = False
     method: MergeMethod = MergeMethod.SQUASH
+    proofs: Demand = Demand.ASK
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,7 @@ class Desk:
     forge: Forge
     remote: Remote
     artefacts: Artefacts
+    trees: Trees
     rules: PullRules = PullRules()
     is_own_tracker: bool = True
     provider: Provider = Provider.GITHUB

@@ -6,8 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from whilly.application.forging.ingest_issue import load_spec
+from whilly.application.forging.rounds import find_known_failure
 from whilly.application.forging.understand_issue import judge_spec
+from whilly.application.integrate_change import integrate_change
 from whilly.domain.challenge.review import list_points, review_spec
+from whilly.domain.flow.brief import Profile
 from whilly.domain.intake.spec import make_item
 from whilly.domain.intake.strategy import choose_strategy
 
@@ -29,6 +32,15 @@ def with_issue(handler: Handler) -> Callable[[Brief, AttemptContext, Desk], Awai
         return await handler(await tell_issue(brief, context, desk), context)
 
     return work
+
+
+async def integrate_issue(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptResult:
+    """As `integrate_change`; what is shown although it fails is not refused because it does."""
+    told = await tell_issue(brief, context, desk)
+    if not await find_known_failure(brief, desk):
+        return await integrate_change(told, context)
+    unchecked = replace(context, rules=replace(context.rules, profile=Profile()))
+    return await integrate_change(replace(told, item=replace(told.item, test_steps=())), unchecked)
 
 
 async def tell_issue(brief: Brief, context: AttemptContext, desk: Desk) -> Brief:

@@ -10,24 +10,26 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from whilly.adapters.git.delivery.trees import GitTrees
 from whilly.adapters.git.remote import GitRemote
 from whilly.adapters.planfile.tracker import TextTracker, read_task, read_text
 from whilly.adapters.system.artefacts import FileArtefacts
 from whilly.application.choose_target import Branches, choose_target
 from whilly.application.forging.desk import Desk, PullRules, at
 from whilly.application.forging.ingest_issue import ingest_issue
+from whilly.application.forging.judging.judge_change import judge_change
+from whilly.application.forging.judging.settle_repair import settling
 from whilly.application.forging.look_after import REVIEWERS, look_after
 from whilly.application.forging.make_plan import plan_of
 from whilly.application.forging.publish_change import publish_change
 from whilly.application.forging.rebase_branch import rebase_branch
 from whilly.application.forging.records import PULL_REQUEST
 from whilly.application.forging.understand_issue import challenge, check_readiness, normalize, select_strategy
-from whilly.application.forging.work_on_issue import with_issue
+from whilly.application.forging.work_on_issue import integrate_issue, with_issue
 from whilly.application.hand_over import hand_over
-from whilly.application.integrate_change import integrate_change
 from whilly.application.run_session import run_session
-from whilly.application.verify_change import verify_change
 from whilly.cli.exit_codes import ExitCode
+from whilly.domain.delivery.proof import Demand
 from whilly.domain.errors import ConfigError, RuleViolation
 from whilly.domain.forge.issue import Issue, IssueState
 from whilly.domain.forge.pull_request import MergeMethod, PullRef, PullState, PushAccess
@@ -63,10 +65,10 @@ class Case:
     def actions(self) -> Mapping[str, Handler]:
         """Who carries out the actions of the pipeline `forge`."""
         return {
-            "": at(self.desk, with_issue(run_session)),
-            "handoff": at(self.desk, with_issue(hand_over)),
-            "verify": at(self.desk, with_issue(verify_change)),
-            "integrate": at(self.desk, with_issue(integrate_change)),
+            "": at(self.desk, with_issue(settling(run_session))),
+            "handoff": at(self.desk, with_issue(settling(hand_over))),
+            "verify": at(self.desk, judge_change),
+            "integrate": at(self.desk, integrate_issue),
             "intake": at(self.desk, ingest_issue),
             "normalize": at(self.desk, normalize),
             "readiness": at(self.desk, check_readiness),
@@ -110,6 +112,7 @@ def open_case(project: Project, text: str, base: str, *, is_watching: bool) -> C
         forge=line.forge,
         remote=GitRemote(project.git, project.root, access.url, header),
         artefacts=open_artefacts(project),
+        trees=GitTrees(project.git, project.layout, project.clock),
         provider=line.place.provider,
         rules=_rules(project, is_watching=is_watching),
         is_own_tracker=is_own,
@@ -174,6 +177,7 @@ def _rules(project: Project, *, is_watching: bool) -> PullRules:
         follows_base=wanted.follow_base,
         merges_itself=wanted.auto_merge,
         method=MergeMethod(wanted.merge_method),
+        proofs=Demand(wanted.proofs),
     )
 
 

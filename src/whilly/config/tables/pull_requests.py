@@ -16,6 +16,11 @@ class PullRequestSettings(Section):
         default="auto",
         description="Open them as drafts: `auto` does when the issue left much open.",
     )
+    proofs: Literal["ask", "draft", "off"] = Field(
+        default="ask",
+        description="What a change does not show of itself, such as a test that fails without it: `ask` asks the agent "
+        "for it once, and then opens a draft that says what is missing; `draft` does not ask; `off` does not look.",
+    )
     labels: tuple[str, ...] = Field(default=(), description="Labels that they get.")
     reviewers: tuple[str, ...] = Field(
         default=(), description="Whose review is asked for, by the forge's names; whom the forge refuses is left out."

@@ -92,5 +92,5 @@ def _make_folder(state: Path) -> tempfile.TemporaryDirectory[str]:
 
 def _measure(entry: Entry, added: str, removed: str) -> Extent:
     # Git counts no lines of what is no text.
-    lines = [int(each) if each.isdigit() else 0 for each in (added, removed)]
-    return Extent(entry.path, *lines, was_there=entry.old_mode != _GONE, is_there=entry.mode != _GONE)
+    more, fewer = (int(each) if each.isdigit() else 0 for each in (added, removed))
+    return Extent(entry.path, more, fewer, was_there=entry.old_mode != _GONE, is_there=entry.mode != _GONE)

@@ -41,7 +41,9 @@ class TreesContract(ContractSuite):
 
     async def test_chosen_paths_are_as_another_commit_has_them(self, world: RepositoryWorld, trees: Trees) -> None:
         base = world.make_commit({"a": "1\n", "tests/t": "old\n", "tests/u": "old\n", "é": "old\n"})
-        head = world.make_commit({"a": "2\n", "tests/t": "new\n", "tests/u": None, "tests/v": "new\n", "é": "ü\n"}, base)
+        head = world.make_commit(
+            {"a": "2\n", "tests/t": "new\n", "tests/u": None, "tests/v": "new\n", "é": "ü\n"}, base
+        )
         chosen = ("tests/t", "tests/u", "tests/v", "é", "nowhere")
         made = await trees.overlay(base, head, chosen)
         assert world.files_of(made) == {"a": "1\n", "tests/t": "new\n", "tests/v": "new\n", "é": "ü\n"}
@@ -52,7 +54,10 @@ class TreesContract(ContractSuite):
     async def test_a_folder_takes_the_place_of_a_file_and_back(self, world: RepositoryWorld, trees: Trees) -> None:
         file = world.make_commit({"a": "1\n", "tests": "one file\n"})
         folder = world.make_commit({"tests/t": "many\n", "a": "2\n", "tests": None}, file)
-        assert world.files_of(await trees.overlay(file, folder, ("tests", "tests/t"))) == {"a": "1\n", "tests/t": "many\n"}
+        assert world.files_of(await trees.overlay(file, folder, ("tests", "tests/t"))) == {
+            "a": "1\n",
+            "tests/t": "many\n",
+        }
         assert world.files_of(await trees.overlay(folder, file, ("tests", "tests/t"))) == {
             "a": "2\n",
             "tests": "one file\n",
