@@ -228,6 +228,7 @@ def test_what_no_repair_mends_becomes_a_draft_that_waits_for_people(village: Vil
     before = village.head()
     ended = village.forge(issue)
     assert (ended.code, village.head(), count_rounds(village, "repair")) == (0, before, 1), ended.out + ended.err
+    assert "it is a draft that fails (the same failure again" in village.start("status").wait().out
     told = village.start("why", "ada/engine#1").wait().out
     assert "it is a draft that fails (the same failure again" in told
     assert "(verify) escalated: what there is becomes a draft" in told
