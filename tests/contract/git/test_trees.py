@@ -42,9 +42,10 @@ async def test_nothing_is_left_beside_the_objects(world: GitWorld, trees: GitTre
     git("config", "core.splitIndex", "true")
     world.scratch.write(root, {"staged.txt": "by hand\n"})
     git("add", "staged.txt")
-    before = git("status", "--porcelain"), sorted(path.name for path in (root / ".git").iterdir())
     base = world.make_commit({"a": "1\n"})
-    await trees.overlay(base, world.make_commit({"a": "2\n"}, base), ["a"])
+    head = world.make_commit({"a": "2\n"}, base)
+    before = git("status", "--porcelain"), sorted(path.name for path in (root / ".git").iterdir())
+    await trees.overlay(base, head, ["a"])
     after = git("status", "--porcelain", "--", ":!.whilly"), sorted(path.name for path in (root / ".git").iterdir())
     assert after == before
     assert list((root / ".whilly").iterdir()) == []
