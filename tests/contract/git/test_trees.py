@@ -39,11 +39,11 @@ async def test_a_mode_and_a_link_come_along(world: GitWorld, trees: GitTrees) ->
 
 async def test_nothing_is_left_beside_the_objects(world: GitWorld, trees: GitTrees) -> None:
     git, root = world.scratch.git, world.scratch.root
+    base = world.make_commit({"a": "1\n"})
+    head = world.make_commit({"a": "2\n"}, base)
     git("config", "core.splitIndex", "true")
     world.scratch.write(root, {"staged.txt": "by hand\n"})
     git("add", "staged.txt")
-    base = world.make_commit({"a": "1\n"})
-    head = world.make_commit({"a": "2\n"}, base)
     before = git("status", "--porcelain"), sorted(path.name for path in (root / ".git").iterdir())
     await trees.overlay(base, head, ["a"])
     after = git("status", "--porcelain", "--", ":!.whilly"), sorted(path.name for path in (root / ".git").iterdir())

@@ -14,8 +14,8 @@ class PullRequestSettings(Section):
 
     draft: Literal["auto", "always", "never"] = Field(
         default="auto",
-        description="Open them as drafts: `auto` does when the issue left much open, or the change does not pass or show "
-        "what it should.",
+        description="Open them as drafts: `auto` does when the issue left much open, or the change does not pass "
+        "or does not show what it should.",
     )
     proofs: Literal["ask", "draft", "off"] = Field(
         default="ask",
