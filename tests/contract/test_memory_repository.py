@@ -7,15 +7,17 @@ import pytest
 from whilly.adapters.memory.checks import MemoryChecks
 from whilly.adapters.memory.history import MemoryHistory
 from whilly.adapters.memory.repository import MemoryRepository
+from whilly.adapters.memory.trees import MemoryTrees
 from whilly.adapters.memory.workspace import MemoryWorkspace
 from whilly.testing.contracts import ChecksContract, RepositoryContract, WorkspaceContract
+from whilly.testing.contracts.delivery.trees import TreesContract
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from whilly.domain.ids import CommitId
     from whilly.ports.checks import Checks
-    from whilly.testing.contracts import RepositoryWorld
+    from whilly.ports.delivery.trees import Trees
 
 
 class MemoryWorld:
@@ -59,7 +61,7 @@ class MemoryWorld:
 
 
 @pytest.fixture
-def world() -> RepositoryWorld:
+def world() -> MemoryWorld:
     return MemoryWorld()
 
 
@@ -69,6 +71,12 @@ class TestMemoryRepository(RepositoryContract):
 
 class TestMemoryWorkspace(WorkspaceContract):
     pass
+
+
+class TestMemoryTrees(TreesContract):
+    @pytest.fixture
+    def trees(self, world: MemoryWorld) -> Trees:
+        return MemoryTrees(world.history)
 
 
 class TestMemoryChecks(ChecksContract):

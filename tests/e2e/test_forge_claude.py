@@ -118,6 +118,7 @@ def test_a_bug_is_mended_ci_and_a_reviewer_are_answered(
         assert (ticket.author.login, pull.head) == (BOT, "whilly/issue-1-total-divides-by-the-number-of-prices")
         assert "Closes #1" in ticket.body
         assert "python3 -m unittest" in ticket.body
+        assert "fails on base, passes here: test_three (test_shop.TotalTest" in ticket.body
         assert "return sum(prices) * (1 - discount)\n" in village.files()["shop.py"] + "\n"
 
         log = "FAIL: test_cents\nAssertionError: 0.30000000000000004 != 0.3\n"

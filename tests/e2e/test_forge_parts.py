@@ -26,6 +26,8 @@ isolation = "open"
 parallel = 3
 [profile]
 verify = ["! grep -q wrong *.txt"]
+[pull_request]
+proofs = "off"
 """
 ASKED = "\n## What is asked of you\n"
 POLISH = """\

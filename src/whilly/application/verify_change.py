@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from whilly.application.follow_session import SLICE_SECONDS
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome
-from whilly.domain.change import CheckCommand
+from whilly.domain.change import CheckCommand, CheckReport
 from whilly.domain.claims import outside
 from whilly.domain.errors import PortError
 from whilly.domain.flow.brief import Halt
@@ -26,8 +26,7 @@ async def verify_change(brief: Brief, context: AttemptContext) -> AttemptResult:
     commit = brief.run.head
     if commit is None:
         return AttemptResult(Outcome.REJECTED, "there is no commit to verify", evidence=Evidence("no commit"))
-    refused = await _refused(brief, context, commit) or await _strayed(brief, context, commit)
-    failure = refused or await check_commit(brief, context, commit)
+    failure = await find_refusal(brief, context, commit) or await check_commit(brief, context, commit)
     if isinstance(failure, Halt):
         return halted(failure)
     if failure is not None:
@@ -50,9 +49,18 @@ def halted(halt: Halt) -> AttemptResult:
 
 async def check_commit(brief: Brief, context: AttemptContext, commit: CommitId) -> Evidence | Halt | None:
     """Run the commands on a clean checkout of `commit`; why they failed or were ended, None when they passed."""
-    commands = commands_for(brief, context.rules.profile)
-    if not commands or (halt := context.line.halt()):
-        return halt if commands else None
+    report = await run_commands(brief, context, commit, commands_for(brief, context.rules.profile))
+    return report.failure if isinstance(report, CheckReport) else report
+
+
+async def run_commands(
+    brief: Brief, context: AttemptContext, commit: CommitId, commands: tuple[CheckCommand, ...]
+) -> CheckReport | Halt:
+    """What these commands say on a clean checkout of `commit`, or why they were ended."""
+    if not commands:
+        return CheckReport(())
+    if halt := context.line.halt():
+        return halt
     name = f"{brief.run.id}-{brief.run.attempt}"
     context.ports.checkpoint("check:before")
     place = await context.ports.repository.checkout(commit, name)
@@ -67,7 +75,7 @@ async def check_commit(brief: Brief, context: AttemptContext, commit: CommitId) 
 
 async def _run_checks(
     brief: Brief, context: AttemptContext, place: str, commands: tuple[CheckCommand, ...]
-) -> Evidence | Halt | None:
+) -> CheckReport | Halt:
     """Run the commands for as long as the engine lets them."""
     checks = asyncio.ensure_future(context.ports.checks.run(brief.attempt, place, commands))
     try:
@@ -75,7 +83,7 @@ async def _run_checks(
             await asyncio.wait({checks}, timeout=SLICE_SECONDS)
             if not checks.done() and (halt := context.line.halt()):
                 return halt
-        return checks.result().failure
+        return checks.result()
     finally:
         checks.cancel()
         await asyncio.wait({checks})
@@ -89,6 +97,11 @@ async def find_objections(
         return ()
     found = await context.ports.policy.objections(brief.base, commit)
     return tuple(objection for objection in found if objection.consequence is consequence)
+
+
+async def find_refusal(brief: Brief, context: AttemptContext, commit: CommitId) -> Evidence | None:
+    """Why the change must not touch what it touches; None when it may."""
+    return await _refused(brief, context, commit) or await _strayed(brief, context, commit)
 
 
 async def _refused(brief: Brief, context: AttemptContext, commit: CommitId) -> Evidence | None:

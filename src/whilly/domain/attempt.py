@@ -103,6 +103,7 @@ class AttemptResult:
         retry_at: when a limit resets, or the earliest time that a retry makes sense.
         whom: who must act, when it waits for somebody; empty is anybody.
         is_review: what is asked of a person is to look at `commit`.
+        is_escalated: no repair is tried any more, and a person is to decide.
         outside_claims: changed paths outside the item's `key_files`.
         branch: the name of what follows, where a completed stage may lead to several.
         is_deliberate: Whilly itself ended the attempt (a stop, the end of the run's time): it counts for nothing.
@@ -120,3 +121,4 @@ class AttemptResult:
     whom: str = ""
     is_review: bool = False
     branch: str = ""
+    is_escalated: bool = False

@@ -53,6 +53,24 @@ class Conflicted:
 
 
 @dataclass(frozen=True, slots=True)
+class Extent:
+    """How much of one path differs between two commits.
+
+    Attributes:
+        added: lines; 0 for what is no text.
+        removed: lines; 0 for what is no text.
+        was_there: the older commit has the path.
+        is_there: the newer commit has it.
+    """
+
+    path: str
+    added: int
+    removed: int
+    was_there: bool = True
+    is_there: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class CheckCommand:
     """A command of the repository's profile or of an item that must pass.
 

@@ -27,7 +27,7 @@ UNITS: Final = (
 ACTS: Final = ("open", "start", "save", "check", "advance", "close", "git")
 """Acts on the world outside: each passes `<name>:before` and `<name>:after`."""
 
-FORGE_ACTS: Final = ("ask", "push", "publish", "answer", "rebase")
+FORGE_ACTS: Final = ("ask", "judge", "push", "publish", "answer", "rebase")
 """Acts on the way from an issue to a pull request: the same."""
 
 DOCUMENT_ACTS: Final = ("put",)

@@ -5,13 +5,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from whilly.adapters.git.delivery.trees import GitTrees
+from whilly.adapters.memory.clock import ManualClock
 from whilly.adapters.shell.checks import ShellChecks
 from whilly.testing.contracts import ChecksContract, RepositoryContract, WorkspaceContract
+from whilly.testing.contracts.delivery.trees import TreesContract
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from whilly.adapters.bubblewrap.sandbox import BubblewrapSandbox
+    from whilly.ports.delivery.trees import Trees
+    from whilly.testing.contained_world import ContainedWorld
 
 
 class TestContainedRepository(RepositoryContract):
@@ -20,6 +25,12 @@ class TestContainedRepository(RepositoryContract):
 
 class TestContainedWorkspace(WorkspaceContract):
     pass
+
+
+class TestContainedTrees(TreesContract):
+    @pytest.fixture
+    def trees(self, world: ContainedWorld) -> Trees:
+        return GitTrees(world.inner.git, world.inner.layout, ManualClock())
 
 
 class TestContainedChecks(ChecksContract):

@@ -65,6 +65,14 @@ def test_stages_have_the_names_that_people_look_for(
     assert describe(kind, f'{{"number": 1{result}}}', stage=stage).get("milestone") == milestone
 
 
+@pytest.mark.parametrize("outcome", ["completed", "blocked"])
+def test_what_no_repair_mends_is_escalated(outcome: str) -> None:
+    data = f'{{"number": 7, "result": {{"outcome": "{outcome}", "reason": "twice", "is_escalated": true}}}}'
+    told = describe("attempt_ended", data, stage="verify")
+    assert (told["milestone"], told["is_escalated"]) == ("escalated", True)
+    assert "is_escalated" not in describe("attempt_ended", data.replace("true", "false"), stage="verify")
+
+
 @pytest.mark.parametrize("status", ["done", "failed", "skipped"])
 def test_the_end_of_a_task_is_a_milestone(status: str) -> None:
     told = describe("run_ended", f'{{"status": "{status}", "reason": "", "commit": null}}')

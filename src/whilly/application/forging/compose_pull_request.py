@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whilly.application.forging.ingest_issue import load_spec
-from whilly.application.forging.records import name_pull
+from whilly.application.forging.records import find_fork, name_pull
+from whilly.application.forging.rounds import find_last
 from whilly.application.forging.understand_issue import judge_spec
 from whilly.application.forging.work_on_issue import tell_issue
 from whilly.application.verify_change import commands_for
@@ -14,30 +15,37 @@ from whilly.domain.delivery.pull_request_text import CAPS, Checked, Source, Stor
 from whilly.domain.failure.verdict import Ruling, Verdict
 from whilly.domain.forge.pull_request import PullDraft
 from whilly.domain.intake.strategy import choose_strategy
+from whilly.domain.trust.policy import Consequence
 
 if TYPE_CHECKING:
     from whilly.application.attempt_context import AttemptContext
     from whilly.application.forging.desk import Desk
     from whilly.domain.flow.brief import Brief
+    from whilly.domain.ids import CommitId
     from whilly.domain.intake.spec import IssueSpec
 
 MAX_PATHS = 50
 
 
-async def compose_pull_request(brief: Brief, context: AttemptContext, desk: Desk) -> PullDraft:
-    """What is to be there on the forge; each of its checks has passed on the commit that is pushed."""
+async def compose_pull_request(brief: Brief, context: AttemptContext, desk: Desk, commit: CommitId) -> PullDraft:
+    """What is to be there on the forge for the branch at this commit; its checks are told as they ended."""
     spec = await load_spec(brief, desk)
     told = await tell_issue(brief, context, desk)
     choice, judgement = choose_strategy(spec), judge_spec(spec, context)
-    reasons = find_draft_reasons(judgement, choice.approach, Ruling(Verdict.PASS, "every check passed"))
+    last, base = await find_last(brief, desk), await find_fork(brief, desk) or brief.base
+    ruling = last.ruling if last else Ruling(Verdict.PASS, "every check passed")
+    missing = [(each.proof, each.why) for each in last.missing] if last else []
+    reasons = find_draft_reasons(judgement, choice.approach, ruling, missing)
     is_draft = bool(reasons) if desk.rules.is_draft is None else desk.rules.is_draft
     source = _source(desk, spec)
     story = Story(
         source=source,
-        what=await _list_paths(brief, context),
+        what=await _list_paths(context, base, commit),
         why=spec.problem or spec.title,
-        checks=tuple(Checked(each.run, has_passed=True) for each in commands_for(told, context.rules.profile)),
+        checks=last.checks if last else _count_as_passed(told, context),
+        proofs=tuple(how for _, how in last.seen) if last else (),
         criteria=tuple((each.text, each.is_done) for each in spec.criteria),
+        risks=(*await _list_accepted(brief, context, base, commit), *(why for _, why in missing)),
         assumptions=judgement.assumptions,
         strategy=str(choice.approach.strategy),
         run=brief.run.id,
@@ -64,8 +72,21 @@ def _source(desk: Desk, spec: IssueSpec) -> Source:
     return Source(desk.ref.short, spec.title, spec.url, closing)
 
 
-async def _list_paths(brief: Brief, context: AttemptContext) -> str:
-    head = brief.run.head
-    paths = await context.ports.repository.changed_paths(brief.base, head) if head and brief.base else ()
+def _count_as_passed(told: Brief, context: AttemptContext) -> tuple[Checked, ...]:
+    """The checks of a run that an earlier Whilly has verified: it let nothing else through."""
+    return tuple(Checked(each.run, has_passed=True) for each in commands_for(told, context.rules.profile))
+
+
+async def _list_accepted(brief: Brief, context: AttemptContext, base: CommitId, commit: CommitId) -> tuple[str, ...]:
+    """What a person had to look at before it went on."""
+    if brief.run.accepted is None or context.ports.policy is None:
+        return ()
+    found = await context.ports.policy.objections(base, commit)
+    reviewed = [each for each in found if each.consequence is Consequence.REVIEW]
+    return tuple(f"a person has accepted {each}" for each in reviewed[:MAX_PATHS])
+
+
+async def _list_paths(context: AttemptContext, base: CommitId, commit: CommitId) -> str:
+    paths = await context.ports.repository.changed_paths(base, commit)
     more = [f"- … and {len(paths) - MAX_PATHS} more"] if len(paths) > MAX_PATHS else []
     return "\n".join(["Changed:", "", *(f"- `{path}`" for path in paths[:MAX_PATHS]), *more])

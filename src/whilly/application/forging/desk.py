@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from whilly.domain.attempt import AttemptResult, Outcome
+from whilly.domain.delivery.proof import Demand
 from whilly.domain.errors import BadResponse, NotAuthorized, NotFound, RuleViolation, Unavailable
 from whilly.domain.flow.brief import HandedOver
 from whilly.domain.flow.lifecycle import BACKOFF
@@ -18,6 +19,7 @@ from whilly.domain.ids import RunId
 from whilly.ports.delivery.artefacts import Artefacts
 from whilly.ports.delivery.parts import Parts
 from whilly.ports.delivery.remote import Remote
+from whilly.ports.delivery.trees import Trees
 from whilly.ports.forge import Forge
 from whilly.ports.tracker import Tracker
 
@@ -36,6 +38,7 @@ class PullRules:
         look_every: seconds between two looks at an open pull request; None looks once.
         follows_base: whenever the base branch has moved the change is put on top of it; otherwise where it must.
         merges_itself: what is approved and green is merged by Whilly.
+        proofs: what becomes of one that a change does not give.
     """
 
     is_draft: bool | None = None
@@ -45,6 +48,7 @@ class PullRules:
     follows_base: bool = True
     merges_itself: bool = False
     method: MergeMethod = MergeMethod.SQUASH
+    proofs: Demand = Demand.ASK
 
 
 class Asking(StrEnum):
@@ -101,6 +105,7 @@ class Desk:
     remote: Remote
     artefacts: Artefacts
     parts: Parts
+    trees: Trees
     rules: PullRules = PullRules()
     issues: IssueRules = IssueRules()
     is_own_tracker: bool = True

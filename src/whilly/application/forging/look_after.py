@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from whilly.application.forging.desk import Look
 from whilly.application.forging.records import find_answered, find_fork, find_head, find_pull, keep_open_requests
+from whilly.application.forging.rounds import find_known_failure
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome
 from whilly.domain.change import Conflicted
 from whilly.domain.failure import read_failure
@@ -56,8 +57,9 @@ async def _look(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptRes
     if pull.head_commit != await find_head(brief, desk):
         reason = f"somebody else has pushed to {pull.head_branch}, and Whilly leaves the branch to them"
         return AttemptResult(Outcome.BLOCKED, reason, commit=brief.run.head, whom=REVIEWERS)
-    work = await _find_move(brief, context, desk, status) or await _find_work(brief, desk, status)
-    return work or await _wait(brief, desk, status)
+    known = await find_known_failure(brief, desk)
+    work = await _find_move(brief, context, desk, status) or await _find_work(brief, desk, status, known)
+    return work or await _wait(brief, desk, status, known)
 
 
 async def _find_move(brief: Brief, context: AttemptContext, desk: Desk, status: PullStatus) -> AttemptResult | None:
@@ -72,14 +74,15 @@ async def _find_move(brief: Brief, context: AttemptContext, desk: Desk, status: 
     return AttemptResult(Outcome.CONFLICT, reason, commit=brief.run.head, evidence=Evidence(reason))
 
 
-async def _find_work(brief: Brief, desk: Desk, status: PullStatus) -> AttemptResult | None:
+async def _find_work(brief: Brief, desk: Desk, status: PullStatus, known: str) -> AttemptResult | None:
+    """What people or CI ask for; what is known to fail is mended only when people ask for it."""
     own = await desk.neighbour.fetch_account()
     requests = find_requests(status, own, await find_answered(brief, desk))
     if requests:
         await keep_open_requests(brief, desk, requests)
         evidence = _describe_requests(requests)
         return AttemptResult(Outcome.ASKED, evidence.summary, commit=brief.run.head, evidence=evidence)
-    if failed := find_failed(status):
+    if (failed := find_failed(status)) and not known:
         evidence = await _describe_failure(desk, status, failed)
         return AttemptResult(Outcome.REJECTED, evidence.summary, commit=brief.run.head, evidence=evidence)
     return None
@@ -112,9 +115,9 @@ def _at(request: Request) -> str:
     return f" (at {request.path}{line})" if request.path else ""
 
 
-async def _wait(brief: Brief, desk: Desk, status: PullStatus) -> AttemptResult | HandedOver:
+async def _wait(brief: Brief, desk: Desk, status: PullStatus, known: str) -> AttemptResult | HandedOver:
     pull, rules = status.pull, desk.rules
-    said = _say(status)
+    said = f"it is a draft that fails ({known}); it waits for reviewers" if known else _say(status)
     if rules.merges_itself and said == READY and not pull.is_draft:
         merged = await _merge(brief, desk, status)
         if isinstance(merged, AttemptResult):

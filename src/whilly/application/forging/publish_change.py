@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from whilly.application.forging.compose_pull_request import compose_pull_request
 from whilly.application.forging.ingest_issue import ISSUE, digest_issue
 from whilly.application.forging.records import find_head, find_waiting, keep_pull, mark_answered
+from whilly.application.forging.rounds import find_known_failure
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome
 from whilly.domain.forge.pull_request import PullChange
 
@@ -29,7 +30,7 @@ async def publish_change(brief: Brief, context: AttemptContext, desk: Desk) -> A
         reason = f"{brief.target} at {desk.repository} holds commits that Whilly has not pushed; they are left alone"
         how = f"merge or remove them there, then `whilly retry {brief.item.id}`"
         return AttemptResult(Outcome.ASKED, f"{reason}; {how}", commit=brief.run.head)
-    pull = await _open(brief, context, desk)
+    pull = await _open(brief, context, desk, commit)
     await keep_pull(brief, desk, pull, commit)
     await _answer(brief, context, desk, pull, commit)
     return AttemptResult(Outcome.COMPLETED, f"{pull.url}, {desk.calls()} API calls", commit=brief.run.head)
@@ -60,13 +61,16 @@ async def _find_own(brief: Brief, context: AttemptContext, desk: Desk, commit: C
     return head if await context.ports.repository.is_ancestor(head, commit) else None
 
 
-async def _open(brief: Brief, context: AttemptContext, desk: Desk) -> PullRequest:
-    draft = await compose_pull_request(brief, context, desk)
+async def _open(brief: Brief, context: AttemptContext, desk: Desk, commit: CommitId) -> PullRequest:
+    draft = await compose_pull_request(brief, context, desk, commit)
     context.ports.checkpoint("publish:before")
     pull = await desk.forge.open_pull_request(draft)
     context.ports.checkpoint("publish:after")
-    if (pull.title, pull.body) != (draft.title, draft.body):
-        pull = await desk.forge.change_pull_request(pull.ref, PullChange(title=draft.title, body=draft.body))
+    # Whether it is a draft is for people to say once it is open, unless it has come to fail.
+    is_withdrawn = draft.is_draft and not pull.is_draft and bool(await find_known_failure(brief, desk))
+    if is_withdrawn or (pull.title, pull.body) != (draft.title, draft.body):
+        change = PullChange(title=draft.title, body=draft.body, is_draft=True if is_withdrawn else None)
+        pull = await desk.forge.change_pull_request(pull.ref, change)
     return pull
 
 

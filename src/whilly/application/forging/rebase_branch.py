@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whilly.application.forging.records import find_fork, keep_fork
+from whilly.application.forging.rounds import find_known_failure
 from whilly.application.forging.work_on_issue import tell_issue
 from whilly.application.integrate_change import commit_message
 from whilly.application.verify_change import check_commit, halted
@@ -52,6 +53,8 @@ def _conflict(brief: Brief, desk: Desk, conflict: Conflicted) -> AttemptResult:
 
 
 async def _check(brief: Brief, context: AttemptContext, desk: Desk, commit: CommitId) -> AttemptResult | None:
+    if await find_known_failure(brief, desk):
+        return None
     failure = await check_commit(await tell_issue(brief, context, desk), context, commit)
     if isinstance(failure, Halt):
         return halted(failure)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from whilly.application.forging.rounds import VERDICT
 from whilly.domain.errors import NotFound
 from whilly.domain.forge.pull_request import PullRef
 from whilly.domain.ids import CommitId, RunId
@@ -55,7 +56,7 @@ async def find_earlier(brief: Brief, desk: Desk) -> tuple[RunId, Mapping[str, An
 
 async def take_over(brief: Brief, desk: Desk, run: RunId) -> None:
     """Go on with what an earlier run remembered of its pull request."""
-    for name in (PULL_REQUEST, FEEDBACK, FORK):
+    for name in (PULL_REQUEST, FEEDBACK, FORK, VERDICT):
         if known := await desk.artefacts.load(run, name):
             await desk.artefacts.save(brief.run.id, name, known)
 

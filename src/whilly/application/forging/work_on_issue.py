@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from whilly.application.forging.ingest_issue import load_spec
 from whilly.application.forging.plan_work import PLAN, ask
+from whilly.application.forging.rounds import find_known_failure
 from whilly.application.forging.understand_issue import judge_spec
-from whilly.application.hand_over import hand_over
-from whilly.application.run_session import run_session
+from whilly.application.integrate_change import integrate_change
 from whilly.domain.attempt import AttemptResult, Outcome
 from whilly.domain.challenge.review import list_points, review_spec
+from whilly.domain.flow.brief import Profile
 from whilly.domain.intake.spec import make_item
 from whilly.domain.intake.strategy import choose_strategy
 from whilly.domain.planning.work_plan import tell_plan
@@ -20,42 +21,57 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from whilly.application.attempt_context import AttemptContext
-    from whilly.application.forging.desk import Desk
+    from whilly.application.forging.desk import Desk, Stage
     from whilly.domain.flow.brief import Brief, HandedOver
 
     Handler = Callable[[Brief, AttemptContext], Awaitable[AttemptResult | HandedOver]]
 
 
-def with_issue(handler: Handler) -> Callable[[Brief, AttemptContext, Desk], Awaitable[AttemptResult | HandedOver]]:
-    """The same stage, for the issue as it was read last."""
+def for_parts(of_part: Handler, of_whole: Stage) -> Stage:
+    """A stage that an issue and its parts have; a part is worked on like a task of a plan file."""
 
     async def work(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptResult | HandedOver:
-        return await handler(await tell_issue(brief, context, desk), context)
+        return await (of_part(brief, context) if brief.item.parent else of_whole(brief, context, desk))
 
     return work
 
 
-async def ask_or_work(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptResult | HandedOver:
-    """An agent's stage: it is asked for an answer, or makes a change."""
-    told = await tell_issue(brief, context, desk)
-    if not brief.stage.answer:
-        return await run_session(told, context)
-    # How the work is done concerns whoever does it.
-    told = replace(told, instructions={**told.instructions, "during_work": ()})
-    return await ask(told, context, desk)
+def ask_or(work: Handler) -> Stage:
+    """A stage with an agent: it is asked for an answer, or makes a change."""
+
+    async def act(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptResult | HandedOver:
+        told = await tell_issue(brief, context, desk)
+        if not brief.stage.answer:
+            return await work(told, context)
+        # How the work is done concerns whoever does it.
+        told = replace(told, instructions={**told.instructions, "during_work": ()})
+        return await ask(told, context, desk)
+
+    return act
 
 
-async def hand_over_work(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptResult | HandedOver:
+def hand_over_or_skip(hand: Handler) -> Stage:
     """The same where a person works instead of an agent: they need nobody's plan."""
-    if brief.stage.answer:
-        return AttemptResult(Outcome.COMPLETED, "a person does it", commit=brief.run.head)
-    return await hand_over(await tell_issue(brief, context, desk), context)
+
+    async def act(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptResult | HandedOver:
+        if brief.stage.answer:
+            return AttemptResult(Outcome.COMPLETED, "a person does it", commit=brief.run.head)
+        return await hand(await tell_issue(brief, context, desk), context)
+
+    return act
+
+
+async def integrate_issue(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptResult:
+    """As `integrate_change`; what is shown although it fails is not refused because it does."""
+    told = await tell_issue(brief, context, desk)
+    if not await find_known_failure(brief, desk):
+        return await integrate_change(told, context)
+    unchecked = replace(context, rules=replace(context.rules, profile=Profile()))
+    return await integrate_change(replace(told, item=replace(told.item, test_steps=())), unchecked)
 
 
 async def tell_issue(brief: Brief, context: AttemptContext, desk: Desk) -> Brief:
-    """The attempt, with the issue as its task and the strategy as its instructions; a part of one knows its task."""
-    if brief.item.parent:
-        return brief
+    """The attempt, with the issue as its task and the strategy as its instructions."""
     spec = await load_spec(brief, desk)
     item = make_item(spec, brief.item.id)
     if plan := tell_plan(await desk.artefacts.load(brief.run.id, PLAN)):

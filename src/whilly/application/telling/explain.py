@@ -307,6 +307,8 @@ def _history(case: Case) -> tuple[Fact, ...]:
 
 def _tell_attempt(row: AttemptRow) -> str:
     outcome = row.result.outcome if row.result else ""
+    if row.result and row.result.is_escalated:
+        return f"attempt {row.number} ({row.stage}) escalated: {row.result.reason}"
     reason = f": {row.result.reason}" if row.result and row.result.reason else ""
     who = f" by {row.agent}" if row.agent else ""
     return f"attempt {row.number} ({row.stage}{who}) ended as {outcome}{reason}"

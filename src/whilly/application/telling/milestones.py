@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from whilly.domain.attempt import Outcome
-from whilly.domain.flow.milestone import ISSUE_STAGES, find_milestone
+from whilly.domain.flow.milestone import ISSUE_STAGES, Milestone, find_milestone
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,15 +52,20 @@ def name_milestone(kind: str, details: Mapping[str, Any]) -> str:
     match kind:
         case "attempt_started" if noun:
             return f"{noun}_started"
-        case "attempt_ended" if stage in ISSUE_STAGES:
-            outcome = str(details.get("outcome", ""))
-            return str(find_milestone(stage, Outcome(outcome)) or "") if outcome else ""
         case "attempt_ended" if noun:
-            return f"{noun}_{_result(stage, str(details.get('outcome', '')))}"
+            return _name_end(stage, str(details.get("outcome", "")), is_escalated=bool(details.get("is_escalated")))
         case "run_ended":
             return _ENDINGS.get(str(details.get("status", "")), "")
         case _:
             return _OTHERS.get(kind, "")
+
+
+def _name_end(stage: str, outcome: str, *, is_escalated: bool) -> str:
+    if is_escalated:
+        return Milestone.ESCALATED
+    if stage in ISSUE_STAGES:
+        return str(find_milestone(stage, Outcome(outcome)) or "") if outcome else ""
+    return f"{_STAGES.get(stage, stage)}_{_result(stage, outcome)}"
 
 
 def _result(stage: str, outcome: str) -> str:
@@ -91,6 +96,7 @@ def _attempt(data: Mapping[str, Any], stage: str) -> dict[str, Any]:
         "exit_code": evidence.get("exit_code"),
         "retry_at": result.get("retry_at"),
         "outside_claims": result.get("outside_claims"),
+        "is_escalated": result.get("is_escalated") or None,
     }
 
 

@@ -10,12 +10,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from whilly.adapters.git.delivery.trees import GitTrees
 from whilly.adapters.git.remote import GitRemote
 from whilly.adapters.planfile.tracker import TextTracker, read_task, read_text
 from whilly.adapters.system.artefacts import FileArtefacts
 from whilly.application.choose_target import Branches, choose_target
 from whilly.application.forging.desk import Asking, Desk, IssueRules, PullRules, at
 from whilly.application.forging.ingest_issue import ingest_issue
+from whilly.application.forging.judging.judge_change import judge_change
+from whilly.application.forging.judging.settle_repair import settling
 from whilly.application.forging.look_after import look_after
 from whilly.application.forging.make_plan import plan_of
 from whilly.application.forging.plan_work import follow_parts, gather_parts, plan_work
@@ -23,11 +26,14 @@ from whilly.application.forging.publish_change import publish_change
 from whilly.application.forging.rebase_branch import rebase_branch
 from whilly.application.forging.records import PULL_REQUEST
 from whilly.application.forging.understand_issue import challenge, check_readiness, normalize, select_strategy
-from whilly.application.forging.work_on_issue import ask_or_work, hand_over_work, with_issue
+from whilly.application.forging.work_on_issue import ask_or, for_parts, hand_over_or_skip, integrate_issue
+from whilly.application.hand_over import hand_over
 from whilly.application.integrate_change import integrate_change
+from whilly.application.run_session import run_session
 from whilly.application.verify_change import verify_change
 from whilly.bootstrap.parts import open_parts
 from whilly.cli.exit_codes import ExitCode
+from whilly.domain.delivery.proof import Demand
 from whilly.domain.errors import ConfigError, RuleViolation
 from whilly.domain.flow.run import REVIEWERS
 from whilly.domain.forge.issue import Issue, IssueState
@@ -66,10 +72,10 @@ class Case:
     def actions(self) -> Mapping[str, Handler]:
         """Who carries out the actions of the pipeline `forge`."""
         return {
-            "": at(self.desk, ask_or_work),
-            "handoff": at(self.desk, hand_over_work),
-            "verify": at(self.desk, with_issue(verify_change)),
-            "integrate": at(self.desk, with_issue(integrate_change)),
+            "": at(self.desk, for_parts(run_session, ask_or(settling(run_session)))),
+            "handoff": at(self.desk, for_parts(hand_over, hand_over_or_skip(settling(hand_over)))),
+            "verify": at(self.desk, for_parts(verify_change, judge_change)),
+            "integrate": at(self.desk, for_parts(integrate_change, integrate_issue)),
             "intake": at(self.desk, ingest_issue),
             "normalize": at(self.desk, normalize),
             "readiness": at(self.desk, check_readiness),
@@ -118,6 +124,7 @@ def open_case(project: Project, text: str, base: str, *, is_watching: bool) -> C
         artefacts=open_artefacts(project),
         parts=open_parts(project),
         issues=IssueRules(Asking(project.settings.issues.plan)),
+        trees=GitTrees(project.git, project.layout, project.clock),
         provider=line.place.provider,
         rules=_rules(project, is_watching=is_watching),
         is_own_tracker=is_own,
@@ -183,6 +190,7 @@ def _rules(project: Project, *, is_watching: bool) -> PullRules:
         follows_base=wanted.follow_base,
         merges_itself=wanted.auto_merge,
         method=MergeMethod(wanted.merge_method),
+        proofs=Demand(wanted.proofs),
     )
 
 

@@ -14,7 +14,13 @@ class PullRequestSettings(Section):
 
     draft: Literal["auto", "always", "never"] = Field(
         default="auto",
-        description="Open them as drafts: `auto` does when the issue left much open.",
+        description="Open them as drafts: `auto` does when the issue left much open, or the change does not pass "
+        "or does not show what it should.",
+    )
+    proofs: Literal["ask", "draft", "off"] = Field(
+        default="ask",
+        description="What a change does not show of itself, such as a test that fails without it: `ask` asks the agent "
+        "for it once, and then opens a draft that says what is missing; `draft` does not ask; `off` does not look.",
     )
     labels: tuple[str, ...] = Field(default=(), description="Labels that they get.")
     reviewers: tuple[str, ...] = Field(

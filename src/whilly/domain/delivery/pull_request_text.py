@@ -43,11 +43,12 @@ class Checked:
     """A command and how it ended, as Whilly ran it.
 
     Attributes:
+        has_passed: None when it was not run, because an earlier one had failed.
         output: the useful part of what it printed; shown when it failed.
     """
 
     command: str
-    has_passed: bool
+    has_passed: bool | None
     output: str = ""
     where: str = "on a clean checkout of this commit"
 
@@ -76,6 +77,7 @@ class Story:
     Attributes:
         what: what was changed, in prose.
         why: the problem that it solves.
+        proofs: what the change shows of itself, in sentences.
         cost_usd: None when nobody knows.
         draft_because: reasons for a draft; empty for one that is offered as finished.
         is_partial: it does a part of what was wanted, so that merging closes nothing.
@@ -85,6 +87,7 @@ class Story:
     what: str
     why: str
     checks: tuple[Checked, ...] = ()
+    proofs: tuple[str, ...] = ()
     criteria: tuple[tuple[str, bool], ...] = ()
     risks: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
@@ -136,6 +139,7 @@ def _shorten(story: Story, share: int) -> Story:
         why=cut(story.why, share, share),
         checks=story.checks[: count * 2],
         criteria=story.criteria[:count],
+        proofs=tuple(each[:300] for each in story.proofs[:count]),
         risks=tuple(each[:300] for each in story.risks[:count]),
         assumptions=tuple(each[:300] for each in story.assumptions[:count]),
     )
@@ -144,7 +148,7 @@ def _shorten(story: Story, share: int) -> Story:
 def _render(story: Story) -> str:
     parts = [_refer(story), *_warn(story), _section("What", contain(story.what) or "_Not told._")]
     parts.append(_section("Why", "\n\n".join([contain(story.why), *_list_criteria(story)]).strip()))
-    parts.append(_section("Validation", _tell_checks(story.checks)))
+    parts.append(_section("Validation", "\n\n".join([_tell_checks(story.checks), *_list_proofs(story)])))
     parts.append(_section("Risks", _bullets(story.risks, "None that are known.")))
     parts.append(_section("Assumptions", _bullets(story.assumptions, "None.")))
     parts += [_section("Cost", _tell_cost(story)), _footer(story)]
@@ -174,17 +178,25 @@ def _list_criteria(story: Story) -> list[str]:
     return ["\n".join(lines)] if lines else []
 
 
+_RESULTS: Final = {True: "passed", False: "**failed**", None: "not run"}
+
+
 def _tell_checks(checks: tuple[Checked, ...]) -> str:
     if not checks:
         return "Nothing was run."
     lines = ["| command | result | where |", "|---|---|---|"]
     for each in checks:
         command = quote_inline(each.command[:200]).replace("|", "\\|")
-        lines.append(f"| {command} | {'passed' if each.has_passed else '**failed**'} | {neutralize(each.where)} |")
-    shown = [each for each in checks if each.output and not each.has_passed]
+        where = neutralize(each.where) if each.has_passed is not None else "an earlier one had failed"
+        lines.append(f"| {command} | {_RESULTS[each.has_passed]} | {where} |")
+    shown = [each for each in checks if each.output and each.has_passed is False]
     for each in shown[:3]:
         lines += ["", f"{quote_inline(each.command[:200])} said:", "", quote_block(cut(each.output, *_OUTPUT), "text")]
     return "\n".join(lines)
+
+
+def _list_proofs(story: Story) -> list[str]:
+    return [_bullets(story.proofs, "")] if story.proofs else []
 
 
 def _bullets(lines: Iterable[str], nothing: str) -> str:

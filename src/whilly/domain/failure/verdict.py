@@ -63,7 +63,12 @@ def classify_failure(evidence: Evidence) -> FailureKind:
         return FailureKind.TEST_FAILED
     if evidence.command and evidence.exit_code is None:
         return FailureKind.TIMED_OUT
-    return next((kind for kind, pattern in _PATTERNS if pattern.search(evidence.command)), FailureKind.UNKNOWN)
+    return classify_command(evidence.command)
+
+
+def classify_command(command: str) -> FailureKind:
+    """The kind of failure that a command looks for, by its words."""
+    return next((kind for kind, pattern in _PATTERNS if pattern.search(command)), FailureKind.UNKNOWN)
 
 
 class Verdict(StrEnum):

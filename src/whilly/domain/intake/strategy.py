@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from whilly.domain.intake.task_type import TaskType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from whilly.domain.intake.spec import IssueSpec
 
@@ -189,6 +190,7 @@ class Seen:
         old_tests_changed: paths of tests of the base that are changed or gone.
         old_tests_pass: the base's tests, on the head.
         lines: added and removed.
+        reasons: why a look at the tests did not show what it was for.
     """
 
     paths: tuple[str, ...]
@@ -197,6 +199,7 @@ class Seen:
     tests_added: tuple[str, ...] | None = None
     old_tests_changed: tuple[str, ...] | None = None
     old_tests_pass: bool | None = None
+    reasons: Mapping[Proof, str] = field(default_factory=dict)
 
 
 def find_missing(approach: Approach, seen: Seen) -> list[tuple[Proof, str]]:
@@ -217,7 +220,7 @@ def _object(proof: Proof, approach: Approach, seen: Seen) -> str:
         Proof.DOCUMENTS_ONLY: _tell("files that are no documents are changed", others),
         Proof.SMALL: f"the change has {seen.lines} lines, more than {approach.max_lines}" if is_large else "",
     }
-    return objections[proof]
+    return objections[proof] and seen.reasons.get(proof, objections[proof])
 
 
 def _tell(what: str, paths: Iterable[str] | None) -> str:
