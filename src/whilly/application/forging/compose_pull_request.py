@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whilly.application.forging.ingest_issue import load_spec
+from whilly.application.forging.plan_work import PLAN
 from whilly.application.forging.records import find_fork, name_pull
 from whilly.application.forging.rounds import find_last
 from whilly.application.forging.understand_issue import judge_spec
@@ -18,11 +19,14 @@ from whilly.domain.intake.strategy import choose_strategy
 from whilly.domain.trust.policy import Consequence
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from whilly.application.attempt_context import AttemptContext
     from whilly.application.forging.desk import Desk
     from whilly.domain.flow.brief import Brief
     from whilly.domain.ids import CommitId
     from whilly.domain.intake.spec import IssueSpec
+    from whilly.domain.planning.parts import Part
 
 MAX_PATHS = 50
 
@@ -37,20 +41,22 @@ async def compose_pull_request(brief: Brief, context: AttemptContext, desk: Desk
     missing = [(each.proof, each.why) for each in last.missing] if last else []
     reasons = find_draft_reasons(judgement, choice.approach, ruling, missing)
     is_draft = bool(reasons) if desk.rules.is_draft is None else desk.rules.is_draft
-    source = _source(desk, spec)
+    source, parts = _source(desk, spec), await desk.parts.find(brief.run.plan, brief.item.id)
+    planned = await desk.artefacts.load(brief.run.id, PLAN) or {}
+    accepted = await _list_accepted(brief, context, base, commit, may_be_in_parts=bool(parts))
     story = Story(
         source=source,
-        what=await _list_paths(context, base, commit),
+        what="\n".join([await _list_paths(context, base, commit), *_list_parts(parts)]),
         why=spec.problem or spec.title,
         checks=last.checks if last else _count_as_passed(told, context),
         proofs=tuple(how for _, how in last.seen) if last else (),
         criteria=tuple((each.text, each.is_done) for each in spec.criteria),
-        risks=(*await _list_accepted(brief, context, base, commit), *(why for _, why in missing)),
+        risks=(*accepted, *(why for _, why in missing), *map(str, planned.get("risks", ()))),  # type: ignore[call-overload]  # our own document
         assumptions=judgement.assumptions,
         strategy=str(choice.approach.strategy),
         run=brief.run.id,
         attempts=brief.run.attempt,
-        cost_usd=brief.spent_usd,
+        cost_usd=sum((part.spent_usd for part in parts), brief.spent_usd),
         draft_because=reasons if is_draft else (),
     )
     caps = CAPS[desk.provider]
@@ -77,9 +83,15 @@ def _count_as_passed(told: Brief, context: AttemptContext) -> tuple[Checked, ...
     return tuple(Checked(each.run, has_passed=True) for each in commands_for(told, context.rules.profile))
 
 
-async def _list_accepted(brief: Brief, context: AttemptContext, base: CommitId, commit: CommitId) -> tuple[str, ...]:
+def _list_parts(parts: Sequence[Part]) -> list[str]:
+    return ["", "In parts:", "", *(f"- `{part.item.id}`: {part.item.title}" for part in parts)] if parts else []
+
+
+async def _list_accepted(
+    brief: Brief, context: AttemptContext, base: CommitId, commit: CommitId, *, may_be_in_parts: bool
+) -> tuple[str, ...]:
     """What a person had to look at before it went on."""
-    if brief.run.accepted is None or context.ports.policy is None:
+    if (brief.run.accepted is None and not may_be_in_parts) or context.ports.policy is None:
         return ()
     found = await context.ports.policy.objections(base, commit)
     reviewed = [each for each in found if each.consequence is Consequence.REVIEW]
