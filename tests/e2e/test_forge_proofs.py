@@ -252,6 +252,24 @@ def test_what_no_repair_mends_becomes_a_draft_that_waits_for_people(village: Vil
     assert read_verdict(village)["verdict"] == "pass"
 
 
+def test_what_came_to_fail_is_no_longer_offered_and_stays_known_after_a_cancel(village: Village) -> None:
+    issue = file(village, "bug", f"{MEND}; {ADD_TEST}", "echo more >> README.md", SPOIL.replace("%s", "5"))
+    assert village.forge(issue).code == 0
+    ticket, pull = village.pull
+    assert not is_draft(ticket)
+    village.hub.add_remark(pull, village.hub.users[WRITER], "shop.py", 2, "Five, please", commit=village.head())
+    ended = village.forge(issue)
+    assert ended.code == 0, ended.out + ended.err
+    assert (is_draft(ticket), count_rounds(village, "repair")) == (True, 1), ticket.body
+    assert village.start("cancel", "ada/engine#1").wait().code == 0
+    village.hub.add_check(
+        village.hub.repo, village.head(), "test", "failed", "FAIL: test_two\nAssertionError: 5 != 3\n"
+    )
+    ended = village.forge(issue)
+    assert (ended.code, count_rounds(village, "repair")) == (0, 1), ended.out + ended.err
+    assert "it does not pass, as is known" in village.start("why", "ada/engine#1").wait().out
+
+
 def test_many_repairs_end_with_the_verdict_and_not_with_a_limit(village: Village) -> None:
     name = 'n=$(ls "$WORLD" | grep -c try); touch "$WORLD/try$n"'
     count = f'{name}; printf "def total(prices):\\n    return 9$n\\n" > shop.py'
