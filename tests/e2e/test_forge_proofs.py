@@ -103,7 +103,8 @@ def list_milestones(village: Village) -> list[str]:
 
 
 def test_a_test_that_fails_before_is_named(village: Village) -> None:
-    ended = village.forge(file(village, "bug", f"{MEND}; {ADD_TEST}"))
+    issue = file(village, "bug", f"{MEND}; {ADD_TEST}")
+    ended = village.forge(issue)
     assert ended.code == 0, ended.out + ended.err
     ticket, _ = village.pull
     assert "fails on base, passes here: test_two (test_more.More" in ticket.body
@@ -113,6 +114,10 @@ def test_a_test_that_fails_before_is_named(village: Village) -> None:
     (made,) = read_verdict(village)["rounds"]
     assert [each["proof"] for each in made["proofs"]["seen"]] == ["fails_before", "old_tests_pass"]
     assert made["checks"] == [{"command": "python3 -m unittest --quiet", "result": "passed", "output": ""}]
+    village.hub.repo.git.push("main", {"other.txt": "x\n"})
+    assert village.forge(issue).code == 0
+    assert f"(seen with {made['base'][:12]} as the base)" in ticket.body
+    assert "other.txt" not in ticket.body
 
 
 def test_a_test_that_is_missing_is_asked_for_once_and_brought(village: Village) -> None:
@@ -217,7 +222,7 @@ def test_what_no_repair_mends_becomes_a_draft_that_waits_for_people(village: Vil
     assert ended.code == 0, ended.out + ended.err
     ticket, pull = village.pull
     assert (is_draft(ticket), count_rounds(village, "repair")) == (True, 1), ticket.body
-    assert "it is not finished: the same failure again" in ticket.body
+    assert ticket.body.count("it is not finished: the same failure again") == len(["why a draft", "risks"])
     assert "| `python3 -m unittest --quiet` | **failed** |" in ticket.body
     assert "escalated" in list_milestones(village)
     assert [each["verdict"] for each in read_verdict(village)["rounds"]] == ["repair", "escalate"]
@@ -228,15 +233,16 @@ def test_what_no_repair_mends_becomes_a_draft_that_waits_for_people(village: Vil
     before = village.head()
     ended = village.forge(issue)
     assert (ended.code, village.head(), count_rounds(village, "repair")) == (0, before, 1), ended.out + ended.err
-    assert "it is a draft that fails (the same failure again" in village.start("status").wait().out
+    assert "it does not pass, as is known (the same failure again" in village.start("status").wait().out
     told = village.start("why", "ada/engine#1").wait().out
-    assert "it is a draft that fails (the same failure again" in told
+    assert "it does not pass, as is known (the same failure again" in told
     assert "(verify) escalated: what there is becomes a draft" in told
 
     village.hub.repo.git.push("main", {"other.txt": "x\n"})
     ended = village.forge(issue)
     assert (ended.code, village.files()["other.txt"]) == (0, "x"), ended.out + ended.err
     assert (count_rounds(village, "repair"), "**failed**" in ticket.body) == (1, True)
+    assert "the same change on an earlier base" in ticket.body
 
     village.hub.add_remark(pull, village.hub.users[WRITER], "shop.py", 2, "The sum, please", commit=village.head())
     ended = village.forge(issue)
@@ -244,6 +250,24 @@ def test_what_no_repair_mends_becomes_a_draft_that_waits_for_people(village: Vil
     assert "fails on base, passes here: test_two" in ticket.body
     assert "it is not finished" not in ticket.body
     assert read_verdict(village)["verdict"] == "pass"
+
+
+def test_what_came_to_fail_is_no_longer_offered_and_stays_known_after_a_cancel(village: Village) -> None:
+    issue = file(village, "bug", f"{MEND}; {ADD_TEST}", "echo more >> README.md", SPOIL.replace("%s", "5"))
+    assert village.forge(issue).code == 0
+    ticket, pull = village.pull
+    assert not is_draft(ticket)
+    village.hub.add_remark(pull, village.hub.users[WRITER], "shop.py", 2, "Five, please", commit=village.head())
+    ended = village.forge(issue)
+    assert ended.code == 0, ended.out + ended.err
+    assert (is_draft(ticket), count_rounds(village, "repair")) == (True, 1), ticket.body
+    assert village.start("cancel", "ada/engine#1").wait().code == 0
+    village.hub.add_check(
+        village.hub.repo, village.head(), "test", "failed", "FAIL: test_two\nAssertionError: 5 != 3\n"
+    )
+    ended = village.forge(issue)
+    assert (ended.code, count_rounds(village, "repair")) == (0, 1), ended.out + ended.err
+    assert "it does not pass, as is known" in village.start("why", "ada/engine#1").wait().out
 
 
 def test_many_repairs_end_with_the_verdict_and_not_with_a_limit(village: Village) -> None:

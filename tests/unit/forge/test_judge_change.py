@@ -139,6 +139,7 @@ async def test_what_shows_its_proofs_passes() -> None:
     assert made == {
         "attempt": "r-1/6",
         "commit": bench.commit(TESTED),
+        "base": bench.base,
         "verdict": "pass",
         "reason": "every check passed",
         "has_value": True,
@@ -161,7 +162,7 @@ async def test_a_missing_test_is_asked_for_once() -> None:
     assert (asked.outcome, asked.commit) == (Outcome.REJECTED, bench.commit(RIGHT))
     assert asked.evidence is not None
     assert asked.evidence.hints[0].startswith(f"Add one test that fails on {bench.base[:12]}")
-    assert asked.evidence.fingerprint == ""
+    assert asked.evidence.fingerprint == "r-1/6 proof:fails_before"
     again = await bench.judge(RIGHT)
     assert again.outcome is Outcome.COMPLETED
     assert not again.is_escalated

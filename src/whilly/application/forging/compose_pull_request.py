@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from whilly.application.forging.ingest_issue import load_spec
 from whilly.application.forging.plan_work import PLAN
@@ -19,13 +20,15 @@ from whilly.domain.intake.strategy import choose_strategy
 from whilly.domain.trust.policy import Consequence
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from whilly.application.attempt_context import AttemptContext
     from whilly.application.forging.desk import Desk
+    from whilly.domain.delivery.round import Round
     from whilly.domain.flow.brief import Brief
     from whilly.domain.ids import CommitId
     from whilly.domain.intake.spec import IssueSpec
+    from whilly.domain.intake.strategy import Proof
     from whilly.domain.planning.parts import Part
 
 MAX_PATHS = 50
@@ -48,10 +51,10 @@ async def compose_pull_request(brief: Brief, context: AttemptContext, desk: Desk
         source=source,
         what="\n".join([await _list_paths(context, base, commit), *_list_parts(parts)]),
         why=spec.problem or spec.title,
-        checks=last.checks if last else _count_as_passed(told, context),
-        proofs=tuple(how for _, how in last.seen) if last else (),
+        checks=await _tell_checks(last, context, commit) if last else _count_as_passed(told, context),
+        proofs=_tell_proofs(last, base) if last else (),
         criteria=tuple((each.text, each.is_done) for each in spec.criteria),
-        risks=(*accepted, *(why for _, why in missing), *map(str, planned.get("risks", ()))),  # type: ignore[call-overload]  # our own document
+        risks=(*accepted, *_list_gaps(ruling, missing), *_list_planned(planned)),
         assumptions=judgement.assumptions,
         strategy=str(choice.approach.strategy),
         run=brief.run.id,
@@ -78,9 +81,33 @@ def _source(desk: Desk, spec: IssueSpec) -> Source:
     return Source(desk.ref.short, spec.title, spec.url, closing)
 
 
+async def _tell_checks(last: Round, context: AttemptContext, commit: CommitId) -> tuple[Checked, ...]:
+    """The checks as they ended; what is known to fail was not checked again when it was put somewhere else."""
+    if not last.is_known_to_fail or not await context.ports.repository.changed_paths(last.commit, commit):
+        return last.checks
+    where = f"on {last.commit[:12]}, the same change on an earlier base"
+    return tuple(replace(each, where=where) for each in last.checks)
+
+
+def _tell_proofs(last: Round, base: CommitId) -> tuple[str, ...]:
+    """The proofs that were seen, and on which base when that is an earlier one."""
+    when = f" (seen with {last.base[:12]} as the base)" if last.base and last.base != base else ""
+    return tuple(f"{how}{when}" for _, how in last.seen)
+
+
+def _list_gaps(ruling: Ruling, missing: Sequence[tuple[Proof, str]]) -> tuple[str, ...]:
+    unfinished = (f"it is not finished: {ruling.reason}",) if ruling.verdict is not Verdict.PASS else ()
+    return (*unfinished, *(why for _, why in missing))
+
+
 def _count_as_passed(told: Brief, context: AttemptContext) -> tuple[Checked, ...]:
     """The checks of a run that an earlier Whilly has verified: it let nothing else through."""
     return tuple(Checked(each.run, has_passed=True) for each in commands_for(told, context.rules.profile))
+
+
+def _list_planned(planned: Mapping[str, Any]) -> tuple[str, ...]:
+    """The risks that the plan names."""
+    return tuple(map(str, planned.get("risks", ())))
 
 
 def _list_parts(parts: Sequence[Part]) -> list[str]:

@@ -117,7 +117,7 @@ def _at(request: Request) -> str:
 
 async def _wait(brief: Brief, desk: Desk, status: PullStatus, known: str) -> AttemptResult | HandedOver:
     pull, rules = status.pull, desk.rules
-    said = f"it is a draft that fails ({known}); it waits for reviewers" if known else _say(status)
+    said = f"it does not pass, as is known ({known}); it waits for reviewers" if known else _say(status)
     if rules.merges_itself and said == READY and not pull.is_draft:
         merged = await _merge(brief, desk, status)
         if isinstance(merged, AttemptResult):

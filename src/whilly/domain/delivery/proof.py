@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from whilly.domain.attempt import Evidence
 from whilly.domain.failure.verdict import Failure, FailureKind, classify_command, classify_failure
-from whilly.domain.intake.strategy import Proof, Seen, is_document
+from whilly.domain.intake.strategy import Proof, Seen, find_missing, is_document
 from whilly.domain.trust.weakening import is_test
 
 if TYPE_CHECKING:
@@ -32,16 +32,20 @@ class Demand(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A proof that a change does not give, and why."""
+    """A proof that a change does not give, and why.
+
+    Attributes:
+        is_weakened: the base's tests fail on the change, whose own version of them passes.
+    """
 
     proof: Proof
     why: str
+    is_weakened: bool = False
 
     @property
     def failure(self) -> Failure:
         """The same as something that did not pass."""
-        weak = self.proof is Proof.OLD_TESTS_PASS
-        kind = FailureKind.TESTS_WEAKENED if weak else FailureKind.PROOF_MISSING
+        kind = FailureKind.TESTS_WEAKENED if self.is_weakened else FailureKind.PROOF_MISSING
         return Failure(kind, self.why, f"proof:{self.proof}")
 
 
@@ -83,6 +87,15 @@ def see_extents(extents: Sequence[Extent]) -> Seen:
         lines=sum(each.added + each.removed for each in extents),
         tests_added=list_new_tests(grown),
         old_tests_changed=list_old_tests(extents),
+    )
+
+
+def list_missing(approach: Approach, seen: Seen) -> tuple[Missing, ...]:
+    """The proofs that a change does not give."""
+    is_weakened = seen.old_tests_pass is False
+    return tuple(
+        Missing(proof, why, is_weakened and proof is Proof.OLD_TESTS_PASS)
+        for proof, why in find_missing(approach, seen)
     )
 
 
@@ -128,10 +141,10 @@ def ask_for(missing: Sequence[Missing], seen: Seen, base: CommitId, failure: Evi
     more = "If that cannot be, leave it as it is, and say why: then a person looks at it."
     reasons = "; ".join(each.why for each in missing)
     return Evidence(
-        summary=f"Every check passes, but it is not shown that the change does what it should: {reasons}"[:1000],
+        summary=f"It is not shown that the change does what it should: {reasons}"[:1000],
         output=failure.output if failure else "",
         hints=(*(orders[each.proof] for each in missing), more),
-        paths=old,
+        fingerprint=" ".join(each.failure.fingerprint for each in missing),
     )
 
 

@@ -27,6 +27,7 @@ class Round:
 
     Attributes:
         commit: what was looked at.
+        base: what it was compared with.
         failures: what did not pass; when that is a proof, it was asked for.
         seen: proofs that the change gives, each in a sentence for people.
         missing: proofs that it does not give.
@@ -41,6 +42,7 @@ class Round:
     missing: tuple[Missing, ...] = ()
     checks: tuple[Checked, ...] = ()
     lines: int = 0
+    base: CommitId | None = None
 
     @property
     def is_known_to_fail(self) -> bool:
@@ -101,6 +103,7 @@ def _describe(known: Round) -> dict[str, Any]:
     return {
         "attempt": known.attempt,
         "commit": known.commit,
+        "base": known.base,
         "verdict": known.ruling.verdict,
         "reason": known.ruling.reason,
         "has_value": known.ruling.has_value,
@@ -130,4 +133,5 @@ def _parse(known: Mapping[str, Any]) -> Round:
         missing=tuple(Missing(Proof(each["proof"]), each["why"]) for each in known["proofs"]["missing"]),
         checks=tuple(Checked(each["command"], words.get(each["result"]), each["output"]) for each in known["checks"]),
         lines=known["lines"],
+        base=CommitId(known["base"]) if known["base"] else None,
     )

@@ -56,7 +56,8 @@ class GitTrees(Trees):
     @override
     @translated
     async def overlay(self, commit: CommitId, source: CommitId, paths: Collection[str]) -> CommitId:
-        chosen = [entry for entry in await self._compare(commit, source) if entry.path in paths]
+        wanted = frozenset(paths)
+        chosen = [entry for entry in await self._compare(commit, source) if entry.path in wanted]
         folder = await asyncio.to_thread(_make_folder, self._layout.state)
         try:
             env = {"GIT_INDEX_FILE": str(Path(folder.name) / "index"), **_ONE_FILE}

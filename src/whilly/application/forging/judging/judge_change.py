@@ -12,13 +12,13 @@ from whilly.application.forging.rounds import keep_round, load_earlier
 from whilly.application.forging.work_on_issue import tell_issue
 from whilly.application.verify_change import commands_for, find_refusal, halted, run_commands
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome
-from whilly.domain.delivery.proof import Demand, Missing, ask_for, tell_seen
+from whilly.domain.delivery.proof import Demand, Missing, ask_for, list_missing, tell_seen
 from whilly.domain.delivery.pull_request_text import Checked
 from whilly.domain.delivery.round import Round, judge_round
 from whilly.domain.failure.verdict import Bounds, Failure, FailureKind, Verdict, classify_failure
 from whilly.domain.flow.brief import Halt
 from whilly.domain.flow.lifecycle import PERSON
-from whilly.domain.intake.strategy import choose_strategy, find_missing
+from whilly.domain.intake.strategy import choose_strategy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +67,7 @@ async def judge_change(brief: Brief, context: AttemptContext, desk: Desk) -> Att
     bounds = Bounds(approach.max_repairs, approach.max_lines)
     ruling, failures = judge_round(look.failures, askable, rounds, bounds, lines)
     seen = tell_seen(approach, look.sight.seen, look.missing) if look.sight else ()
-    made = Round(brief.attempt, commit, ruling, failures, seen, look.missing, look.checks, lines)
+    made = Round(brief.attempt, commit, ruling, failures, seen, look.missing, look.checks, lines, base)
     context.ports.checkpoint("judge:before")
     await keep_round(brief, desk, made)
     context.ports.checkpoint("judge:after")
@@ -100,8 +100,7 @@ async def _look_for_proofs(change: Change, approach: Approach, checks: tuple[Che
     sight = await prove_change(change, approach)
     if isinstance(sight, Halt):
         return sight
-    missing = tuple(Missing(proof, why) for proof, why in find_missing(approach, sight.seen))
-    return _Look(checks=checks, sight=sight, missing=missing)
+    return _Look(checks=checks, sight=sight, missing=list_missing(approach, sight.seen))
 
 
 def _ask(change: Change, look: _Look, failures: Sequence[Failure]) -> Evidence | None:
@@ -134,6 +133,9 @@ def _conclude(brief: Brief, made: Round, evidence: Evidence | None) -> AttemptRe
 
 
 def _add_word(brief: Brief, evidence: Evidence) -> Evidence:
-    """The evidence, with what a person has said since; the verdict has already compared it with earlier failures."""
+    """The evidence, with what a person has said since.
+
+    Its fingerprint is that of this attempt alone: the verdict has compared the failure with earlier ones already.
+    """
     said = (brief.run.evidence.summary,) if brief.run.evidence else ()
-    return replace(evidence, hints=(*said, *evidence.hints), fingerprint="")
+    return replace(evidence, hints=(*said, *evidence.hints), fingerprint=f"{brief.attempt} {evidence.fingerprint}")

@@ -105,8 +105,9 @@ async def _look_at_old_tests(change: Change, sight: Sight) -> Sight | Halt:
     if failure is None:
         return replace(sight, seen=replace(sight.seen, old_tests_pass=True))
     why = f"with {', '.join(tests[:5])} as {change.place} has it, {failure.summary}"
-    made = _explain(sight, Proof.OLD_TESTS_PASS, why)
-    return replace(made, seen=replace(made.seen, old_tests_pass=False), failure=failure)
+    made = replace(_explain(sight, Proof.OLD_TESTS_PASS, why), failure=failure)
+    has_failed = bool(list_failing(failure, change.tests))
+    return replace(made, seen=replace(made.seen, old_tests_pass=False)) if has_failed else made
 
 
 NO_COMMAND = "no command runs tests here (profile.verify)"
