@@ -96,6 +96,22 @@ def test_an_issue_becomes_a_pull_request(village: Village) -> None:
     assert after == before
 
 
+def test_whatever_names_an_issue_names_its_work(village: Village) -> None:
+    assert village.forge(file(village, "Answer", "$ echo right > answer.txt")).code == 0
+    url = f"{village.server.url}/ada/engine/issues/1"
+    for ref in ("ada/engine#1", "ada/engine/1", "local:ada/engine#1", "local:Ada/Engine/1", url):
+        for command in ("why", "timeline", "logs"):
+            told = village.start(command, ref, "--json").wait()
+            assert (told.code, json.loads(told.out or "{}").get("id")) == (0, "ada/engine#1"), (command, ref, told.err)
+        assert json.loads(village.start("status", ref, "--json").wait().out)["name"] == "ada/engine#1"
+        assert village.start("say", ref, "well done").wait().code == 0
+        told = village.start("retry", ref).wait()
+        assert "ada/engine#1" in told.out + told.err
+    for command, *more in (["why"], ["cancel"], ["say", "x"], ["attach"], ["status"]):
+        told = village.start(command, "ada/engine#99", *more).wait()
+        assert (told.code, "ada/engine#1" in told.err, len(told.err.splitlines())) == (4, True, 2), told.err
+
+
 STEPS = """\
 $ case "$round" in
 $ address) printf 'right\\nas asked\\n' > answer.txt;;
@@ -448,6 +464,9 @@ def test_a_task_of_a_plan_and_a_text_become_pull_requests(village: Village) -> N
     assert ended.code == 0, ended.out + ended.err
     ticket, pull = village.pull
     assert (pull.head, ticket.title) == ("whilly/task-login-form-right-the-answer", "login-form: Right the answer")
+    for ref in ("tasks.json#login-form", "tasks.json:Login-Form", "plan:login-form", "login-form"):
+        told = village.start("why", ref, "--json").wait()
+        assert (told.code, json.loads(told.out or "{}").get("id")) == (0, "login-form"), told.err
     assert "Closes" not in ticket.body
 
     environ = {**village.shop.environ, "LOCAL_TOKEN": village.hub.bot_token}

@@ -14,7 +14,7 @@ from whilly.domain.errors import BadResponse, RuleViolation
 from whilly.domain.forge.issue import Issues, Permission
 from whilly.domain.forge.reference import IssueRef
 from whilly.ports.tracker import Tracker
-from whilly.transport.http.fields import Fields
+from whilly.transport.http.fields import Fields, read_list, read_object
 from whilly.transport.http.request import Request
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class PlaneTracker(Tracker):
             # The pair is unique in Plane, so asking twice makes one.
             request = Request("POST", path, body=body, accept=frozenset({_EXISTS}), is_repeatable=True)
             answer = await self._http.send(request)
-            data = Fields(answer.parse(), self._http.name(request))
+            data = read_object(answer.parse(), self._http.name(request))
             if answer.status == _EXISTS:
                 data = await self._http.fetch(f"{path}{data.need('id')}/")
             comment = read_comment(data, {own.id: own}, own, Permission.UNKNOWN)
@@ -147,8 +147,7 @@ class PlaneTracker(Tracker):
 
     async def _people(self, project: str) -> dict[str, Person]:
         answer = await self._http.get(f"{project}/members/", accept=[403])
-        found = answer.parse()
-        people = [Fields(each, project) for each in found] if isinstance(found, list) else []
+        people = read_list(answer.parse(), project) if answer.is_success else []
         return {each.text("id"): read_person(each) for each in people}
 
     def _url(self, ref: IssueRef) -> str:

@@ -8,7 +8,7 @@ import click
 
 from whilly.application.telling.milestones import describe_event
 from whilly.cli.inspect.printing import print_lines
-from whilly.cli.subject import choose_plan, json_option, open_ledger, plan_option, print_json, require_item
+from whilly.cli.subject import json_option, open_ledger, plan_option, print_json, require_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,8 +27,8 @@ _SHOWN_APART = frozenset(
 def timeline(task: str, wanted: str | None, *, as_json: bool) -> None:
     """Show everything that has happened to TASK: attempts, outcomes, costs, evidence, what people said."""
     project = open_ledger()
-    plan = choose_plan(project, wanted, task)
-    item = require_item(project.reading.items(plan.id), plan, task).item
+    plan, row = require_task(project, wanted, task)
+    item = row.item
     events = project.reading.events(plan.id, item.id)
     told = [describe_event(event, plan.id) for event in events]
     if as_json:

@@ -14,7 +14,7 @@ from whilly.domain.errors import BadResponse, PortError, RateLimited, Unavailabl
 from whilly.domain.redaction import Redactor
 from whilly.transport.http.allowance import Allowance, limited_for
 from whilly.transport.http.answer import Answer, NotJson
-from whilly.transport.http.fields import Fields, read_list
+from whilly.transport.http.fields import Fields, read_list, read_object
 from whilly.transport.http.refusal import Peer, Unanswered, is_passing, translate
 from whilly.transport.http.request import Request, to_params
 from whilly.transport.http.wire import TooLarge, Wire
@@ -135,12 +135,12 @@ class HttpClient:
         """Ask for one object; an empty one where an accepted status came."""
         answer = await self.get(path, accept=accept, **params)
         what = self.name(Request("GET", path))
-        return Fields(answer.parse() if answer.is_success else None, what)
+        return read_object(answer.parse(), what) if answer.is_success else Fields(None, what)
 
     async def write(self, method: str, path: str, body: object) -> Fields:
         """Have something made or changed, and read what came of it."""
         answer = await self.send(Request(method, path, body=body))
-        return Fields(answer.parse(), self.name(Request(method, path)))
+        return read_object(answer.parse(), self.name(Request(method, path)))
 
     async def pause(self, seconds: float) -> None:
         """Wait."""
