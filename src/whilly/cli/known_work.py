@@ -74,7 +74,8 @@ def _find_task(project: Project, known: list[tuple[PlanRow, ItemRow]], ref: Task
     plan = load(path, project.root).plan if path.is_file() else None
     forged = IssueRef("plan", plan.slug if plan else "", ref.task)
     own = [(row, at) for row, at in known if row.source == str(path) and _is_called(at, ref.task)]
-    return own + [(row, at) for row, at in known if row.source == forged.key and _is_called(at, forged.short)]
+    key = forged.key.casefold()
+    return own + [(row, at) for row, at in known if row.source.casefold() == key]
 
 
 def _is_called(row: ItemRow, name: str) -> bool:

@@ -12,6 +12,7 @@ from whilly.bootstrap import open_project
 from whilly.cli.context import current_directory
 from whilly.cli.invocation import find_checkpoint
 from whilly.cli.render_error import printable
+from whilly.cli.tell_wait import emit_wait, tell_wait
 from whilly.cli.work.interrupts import catch_interrupts, obey_interrupts
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ def _forge(project: Project, text: str, *, is_watching: bool) -> ExitCode:
     from whilly.cli.work.loop import Way, work_on  # noqa: PLC0415  (as above)
     from whilly.cli.work.preflight import require_agents, require_repository, require_tier  # noqa: PLC0415  (as above)
 
+    project.places.listen(emit_wait if project.settings.run.headless else tell_wait)
     base = asyncio.run(require_repository(project))
     case = open_case(project, text, base, is_watching=is_watching)
     plan = make_plan(case.issue)
