@@ -7,10 +7,13 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 
+from whilly.adapters.plane.html import to_html
 from whilly.domain.forge.marker import strip_mark
 from whilly.ports.checkpoint import FORGE_ACTS
 from whilly.testing.forges.faults import Fault, Kind
@@ -19,7 +22,9 @@ from whilly.testing.forges.github.server import GithubServer
 from whilly.testing.forges.gitlab.server import GitlabServer
 from whilly.testing.forges.hub import BOT, STRANGER, WRITER, Hub, Pull
 from whilly.testing.forges.jira.server import JiraServer
+from whilly.testing.forges.plane.server import PlaneServer
 from whilly.testing.forges.village import Village
+from whilly.testing.forges.wire import WireServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -347,12 +352,15 @@ def test_commands_of_somebody_who_may_not_write_are_not_run(village: Village) ->
     assert not (village.shop.repository.home / "run-by-a-stranger").exists()
 
 
-@pytest.mark.parametrize("village", [GiteaServer], ids=["gitea"], indirect=True)
+@pytest.mark.parametrize("village", [GiteaServer, GitlabServer], ids=["gitea", "gitlab"], indirect=True)
 def test_people_are_shown_the_public_address(village: Village) -> None:
     village.settings = village.settings.replace("token =", 'public_url = "https://code.example.org"\ntoken =')
     village.configure("")
     ended = village.forge(file(village, "Answer", RIGHT))
-    assert ended.complete["pull_request"].startswith("https://code.example.org/ada/engine/pull"), ended.out
+    assert ended.complete["pull_request"].startswith(
+        ("https://code.example.org/ada/engine/pull", "https://code.example.org/ada/engine/-/merge_requests/")
+    ), ended.out
+    assert village.server.url not in village.pull[0].body
 
 
 POINTS = [f"{act}:{moment}" for act in FORGE_ACTS for moment in ("before", "after")]
@@ -481,30 +489,83 @@ def test_a_task_of_a_plan_and_a_text_become_pull_requests(village: Village) -> N
     assert (empty.returncode, b"no text on standard input" in empty.stderr) == (4, True)
 
 
-@on_github
-@pytest.mark.parametrize("is_cloud", [True, False], ids=["cloud", "data-center"])
-def test_a_ticket_of_jira_becomes_a_pull_request_of_the_clone_s_forge(
-    village: Village, tmp_path: Path, *, is_cloud: bool
-) -> None:
+@dataclass
+class Tickets:
+    """A tracker that is no forge, which the village's settings name; its first ticket is `ENG-1`."""
+
+    hub: Hub
+    server: WireServer
+    write: Callable[[str], str]
+
+    def file(self, body: str) -> Ticket:
+        return self.hub.add_ticket(self.hub.repo, self.hub.users[WRITER], "The answer is wrong", self.write(body))
+
+    def answer(self, ticket: Ticket, text: str) -> None:
+        self.hub.add_note(ticket, self.hub.users[WRITER], self.write(text))
+
+
+PUBLIC = "https://tickets.example.org"
+
+
+@pytest.fixture(params=["jira-cloud", "jira-data-center", "plane"])
+def tickets(village: Village, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Tickets]:
     village.shop.repository.git("remote", "add", "origin", f"{village.server.url}/ada/engine.git")
-    hub = Hub(tmp_path / "jira", "ENG")
-    ticket = hub.add_ticket(hub.repo, hub.users[WRITER], "The answer is wrong", CLEAR.format(script=RIGHT))
-    with JiraServer(hub, is_cloud=is_cloud) as jira:
-        account = 'username = "bot@example.org"' if is_cloud else ""
-        table = f'[trackers.jira]\nurl = "{jira.url}"\ntoken = "env:JIRA_TOKEN"\n{account}\n'
+    hub, kind = Hub(tmp_path / "tickets", "ENG"), request.param.partition("-")[0]
+    is_cloud = request.param == "jira-cloud"
+    with PlaneServer(hub) if kind == "plane" else JiraServer(hub, is_cloud=is_cloud) as server:
+        more = 'workspace = "acme"' if kind == "plane" else 'username = "bot@example.org"' if is_cloud else ""
+        table = f'[trackers.{kind}]\nurl = "{server.url}"\npublic_url = "{PUBLIC}"\ntoken = "env:TICKETS"\n{more}\n'
         village.settings += table
         village.configure()
-        village.environ = {"JIRA_TOKEN": hub.bot_token}
-        for _ in range(2):
-            ended = village.start("forge", "ENG-1").wait(120)
-            assert ended.code == 0, ended.out + ended.err
-        told, pull = village.pull
-        assert (pull.head, told.title) == ("whilly/issue-ENG-1-the-answer-is-wrong", "ENG-1: The answer is wrong")
-        assert (village.files()["answer.txt"], "Closes" in told.body) == ("right", False)
-        village.hub.add_remark(pull, village.hub.users[WRITER], "answer.txt", 1, "Say more", commit=village.head())
-        assert village.start("forge", "ENG-1").wait(120).code == 0
-        assert "and green" in village.files()["answer.txt"]
+        village.environ = {"TICKETS": hub.bot_token}
+        yield Tickets(hub, server, to_html if kind == "plane" else str)
+
+
+@on_github
+def test_a_ticket_becomes_a_pull_request_of_the_clone_s_forge(village: Village, tickets: Tickets) -> None:
+    ticket = tickets.file(CLEAR.format(script=RIGHT))
+    is_plane = isinstance(tickets.server, PlaneServer)
+    refs = ["ENG-1", f"{PUBLIC}/{'acme/browse/ENG-1/' if is_plane else 'browse/ENG-1'}"]
+    if is_plane:
+        uuids = [f"00000000-0000-4000-8000-{number:012d}" for number in (tickets.hub.repo.id, ticket.id)]
+        refs.append("{}/acme/projects/{}/issues/{}/".format(tickets.server.url, *uuids))
+    for ref in refs:
+        ended = village.start("forge", ref).wait(120)
+        assert ended.code == 0, ended.out + ended.err
+        assert json.loads(village.start("why", ref, "--json").wait().out)["id"] == "ENG-1"
+    told, pull = village.pull
+    assert (pull.head, told.title) == ("whilly/issue-ENG-1-the-answer-is-wrong", "ENG-1: The answer is wrong")
+    assert (village.files()["answer.txt"], "Closes" in told.body) == ("right", False)
+    assert (f"{PUBLIC}/" in told.body, tickets.server.url in told.body) == (True, False)
+    village.hub.add_remark(pull, village.hub.users[WRITER], "answer.txt", 1, "Say more", commit=village.head())
+    assert village.start("forge", "ENG-1").wait(120).code == 0
+    assert "and green" in village.files()["answer.txt"]
     assert ticket.notes == []
+
+
+@on_github
+def test_a_ticket_that_is_vague_is_asked_about_once_and_goes_on_when_it_is_answered(
+    village: Village, tickets: Tickets
+) -> None:
+    ticket = tickets.file("Make it better.")
+    for _ in range(3):
+        ended = village.start("forge", "ENG-1").wait(120)
+        assert (ended.code, village.pulls, "not ready" in ended.out) == (1, [], True), ended.out + ended.err
+        assert [note.author.login for note in ticket.notes] == [BOT]
+    tickets.answer(ticket, CLEAR.format(script=RIGHT))
+    ended = village.start("forge", "ENG-1").wait(120)
+    assert (ended.code, len(village.pulls)) == (0, 1), ended.out + ended.err
+    assert [note.author.login for note in ticket.notes] == [BOT, WRITER]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+@on_github
+@pytest.mark.parametrize("point", ["ask:before", "ask:after"])
+def test_killed_while_it_asks_there_is_one_question(village: Village, tickets: Tickets, point: str) -> None:
+    ticket = tickets.file("Make it better.")
+    village.die(point, "ENG-1")
+    assert village.start("forge", "ENG-1").wait(120).code == 1
+    assert ([note.author.login for note in ticket.notes], village.pulls) == ([BOT], [])
 
 
 @on_github

@@ -81,6 +81,15 @@ class PlaneEndpoint(Endpoint):
             raise NotFound(message, remedy="identifiers are written in capitals, as Plane shows them")
         return f"{self.path}/projects/{self._projects[scope]}"
 
+    async def identifier(self, project: str) -> str:
+        """What people call a project (`ENG`), by its id.
+
+        Raises:
+            NotFound: there is none.
+        """
+        await self.project(project)
+        return next(name for name, own in self._projects.items() if own == project and name != own)
+
     async def items(self, path: str, **params: object) -> AsyncIterator[Fields]:
         """The objects of a list, over all its pages. Pages may shift under changes, so each id comes once."""
         seen: set[str] = set()

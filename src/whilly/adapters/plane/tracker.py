@@ -46,6 +46,7 @@ class PlaneTracker(Tracker):
         item = await self._item_path(ref)
         project = item.rpartition("/work-items/")[0]
         data = await self._http.fetch(item, expand="state,labels")
+        ref = await self._name(ref, data)
         rights, people = Rights(self._endpoint, project), await self._people(project)
         author, own = read_author(data, "created_by", people), await self._endpoint.account()
         comments = [
@@ -140,10 +141,17 @@ class PlaneTracker(Tracker):
         return await self._endpoint.account()
 
     async def _item_path(self, ref: IssueRef) -> str:
-        if ref.number.rpartition("-")[2].isdigit() and ref.number.count("-") == 1:
+        if _is_key(ref):
             data = await self._http.fetch(f"{self._endpoint.path}/work-items/{ref.number}/")
             return f"{self._endpoint.path}/projects/{data.need('project')}/work-items/{data.need('id')}/"
         return f"{self._endpoint.path}/projects/{ref.scope}/work-items/{ref.number}/"
+
+    async def _name(self, ref: IssueRef, data: Fields) -> IssueRef:
+        """By its key, also where an address named it by its id: one item has one name."""
+        if _is_key(ref):
+            return ref
+        scope = await self._endpoint.identifier(ref.scope)
+        return IssueRef(ref.place, scope, f"{scope}-{data.need('sequence_id')}")
 
     async def _people(self, project: str) -> dict[str, Person]:
         answer = await self._http.get(f"{project}/members/", accept=[403])
@@ -152,6 +160,10 @@ class PlaneTracker(Tracker):
 
     def _url(self, ref: IssueRef) -> str:
         return f"{self._endpoint.place.url}/{self._endpoint.workspace}/browse/{ref.number}/"
+
+
+def _is_key(ref: IssueRef) -> bool:
+    return ref.number.rpartition("-")[2].isdigit() and ref.number.count("-") == 1
 
 
 def _is_there(state: Fields, wanted: str) -> bool:

@@ -144,7 +144,8 @@ def _choose(text: str, places: Sequence[Place], name: str | None, default: str, 
 
 
 def _choose_unnamed(text: str, fitting: Sequence[Place], default: str) -> Place:
-    own = [place for place in fitting if place is not GITHUB_COM]
+    # A place may be known by several addresses.
+    own = list({place.name: place for place in reversed(fitting) if place is not GITHUB_COM}.values())
     by_default = [place for place in fitting if place.name == default]
     if by_default or len(own) <= 1:
         return (by_default or own or list(fitting))[0]
