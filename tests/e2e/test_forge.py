@@ -574,6 +574,7 @@ def test_a_headless_run_has_an_event_for_a_wait(village: Village) -> None:
     ended = village.forge(file(village, "Answer", RIGHT), "--headless")
     (told,) = ended.objects("rate_limited")
     assert (ended.code, told["who"].startswith("local ("), "until" in told) == (0, True, True)
+    assert "limits how often it may be asked; waiting until" in ended.err
 
 
 @on_github

@@ -20,5 +20,6 @@ def tell_wait(who: str, until: datetime) -> None:
 
 
 def emit_wait(who: str, until: datetime) -> None:
-    """The same as an event of a headless run."""
+    """The same, and as an event where a run writes JSON lines: with `--headless`, or to no terminal."""
+    tell_wait(who, until)
     click.echo(json_text({"event": "rate_limited", "who": who, "until": until.isoformat()}))

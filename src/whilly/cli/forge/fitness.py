@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whilly.adapters.git.relation import have_common_history, list_remotes
+from whilly.adapters.git.inspection import list_remotes, share_history
 from whilly.domain.errors import ConfigError
 from whilly.domain.forge.remote import find_home
 
@@ -29,7 +29,7 @@ async def require_relation(project: Project, desk: Desk, base: CommitId) -> None
     homes = [home for url in remotes.values() if (home := find_home(url, project.places.known()))]
     if any(
         home.place == desk.place and home.repository.casefold() == desk.repository.casefold() for home in homes
-    ) or await have_common_history(project.git, project.root, "HEAD", base):
+    ) or await share_history(project.git, project.root, "HEAD", base):
         return
     own = ", ".join(dict.fromkeys(f"{home.place}:{home.repository}" for home in homes)) or "none of a known forge"
     message = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections import deque
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
@@ -101,7 +102,8 @@ def _forge(project: Project, text: str, *, is_watching: bool) -> ExitCode:
     from whilly.cli.work.loop import Way, work_on  # noqa: PLC0415  (as above)
     from whilly.cli.work.preflight import require_agents, require_repository, require_tier  # noqa: PLC0415  (as above)
 
-    project.places.listen(emit_wait if project.settings.run.headless else tell_wait)
+    has_events = project.settings.run.headless or not sys.stdout.isatty()
+    project.places.listen(emit_wait if has_events else tell_wait)
     base = asyncio.run(require_repository(project))
     case = open_case(project, text, base, is_watching=is_watching)
     plan = make_plan(case.issue)
