@@ -326,6 +326,21 @@ async def test_an_agent_that_keeps_forking_is_caught_without_its_supervisor(rig:
 
 
 @linux_only
+def test_what_comes_while_others_are_looked_at_is_seen(tmp_path: Path) -> None:
+    environment = mark(ENV, FIRST, str(tmp_path))
+    started = [subprocess.Popen(["sleep", str(LONG_S)], env=environment)]
+    try:
+        looking = find_carriers(str(tmp_path), lambda _: True)
+        assert next(looking).pid == started[0].pid
+        started.append(subprocess.Popen(["sleep", str(LONG_S)], env=environment))
+        assert [carrier.pid for carrier in looking] == [started[1].pid]
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+@linux_only
 @pytest.mark.parametrize("pause", ["", "; time.sleep(0.001)"])
 async def test_what_keeps_forking_ends_by_itself_when_nobody_catches_it(rig: ProcessRig, pause: str) -> None:
     script = FORKING.replace("os.setsid()", f"os.setsid(){pause}").format(path=str(rig.path / "up"), seconds=0.2)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from whilly.adapters.plane.html import to_html
+from whilly.testing.forges.faults import Fault, Kind
 from whilly.testing.forges.gitea.server import GiteaServer
 from whilly.testing.forges.github.server import GithubServer
 from whilly.testing.forges.gitlab.server import GitlabServer
@@ -281,3 +283,27 @@ def test_a_query_that_jira_does_not_know_is_told_in_its_words(jira: Office) -> N
     ended = jira.run("import", "local", "--jql", "nonsense")
     assert ended.code == 4
     assert "The value does not exist for the field 'project'." in ended.err
+
+
+def test_an_issue_that_says_nothing_is_left_out_and_the_others_are_imported(office: Office) -> None:
+    first, empty = (
+        office.file("Right the answer"),
+        office.hub.add_ticket(office.hub.repo, office.hub.users[WRITER], "", ""),
+    )
+    ended = office.run("import", "local", office.scope, "--json")
+    told = json.loads(ended.out)
+    assert (ended.code, [each["id"] for each in told["added"]]) == (1, [office.id(first)]), ended.err
+    ((left),) = told["left_out"]
+    assert left["issue"].endswith(str(empty.number))
+    assert "neither a title nor a text" in left["reason"]
+    ended = office.run("import", "local", office.scope)
+    assert (ended.code, "was left out" in ended.out) == (1, True), ended.out
+
+
+def test_whoever_waits_for_a_limit_is_told(gitea: Office) -> None:
+    gitea.file("Right the answer")
+    gitea.server.faults.append(Fault(Kind.REPLACED, "GET", "/issues", status=429, headers={"retry-after": "6"}))
+    ended = gitea.run("import", "local", gitea.scope, "--json")
+    (line,) = ended.err.splitlines()
+    assert (ended.code, len(json.loads(ended.out)["added"])) == (0, 1)
+    assert re.search(r"local \(http://.*\) limits how often it may be asked; waiting until \d\d:\d\d:\d\d$", line)

@@ -19,6 +19,16 @@ def read_person(user: Fields) -> Person:
     return Person(user.text("id"), user.text("login"), is_bot=user.text("type") == "Bot")
 
 
+def read_own(user: Fields) -> Person:
+    """Whose token it is.
+
+    Raises:
+        BadResponse: the answer does not say it.
+    """
+    user.need("login")
+    return read_person(user)
+
+
 def read_comment(data: Fields, own: Person, permission: Permission = Permission.UNKNOWN) -> Comment:
     """A comment on an issue, a pull request or a line."""
     author = read_person(data.child("user"))
@@ -43,7 +53,7 @@ def read_issue(
     state = IssueState.CLOSED if data.text("state") == "closed" else IssueState.OPEN
     return Issue(
         ref=ref,
-        title=data.text("title"),
+        title=data.need_text("title"),
         body=data.text("body"),
         author=read_person(data.child("user")),
         permission=permission,

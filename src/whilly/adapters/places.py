@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
@@ -80,6 +82,7 @@ class Wiring:
         workspace: which one of the place, where it has several.
         setting: the table that describes it, for messages: `forges.work`.
         warnings: what is worth saying about its token.
+        tell: hears who asks for a longer wait, and until when.
     """
 
     url: str = ""
@@ -89,6 +92,7 @@ class Wiring:
     workspace: str = ""
     setting: str = ""
     warnings: tuple[str, ...] = ()
+    tell: Callable[[str, datetime], None] = lambda _who, _until: None
 
 
 def connect(place: Place, token: Secret, clock: Clock, wiring: Wiring = Wiring()) -> Connected:
@@ -111,6 +115,7 @@ def connect(place: Place, token: Secret, clock: Clock, wiring: Wiring = Wiring()
         reserve=wiring.reserve,
         # A server on this very machine is behind no proxy.
         uses_proxies=urlsplit(api).hostname not in _HERE,
+        tell=wiring.tell,
     )
     endpoint = getattr(endpoint_module, f"{name}Endpoint")(
         http, place, url, *([wiring.workspace] if wiring.workspace else [])

@@ -17,7 +17,8 @@ from whilly.domain.forge.place import GITHUB_COM, Place, Provider
 from whilly.transport.http.client import Patience
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
 
     from whilly.config.layers import Loaded
     from whilly.ports.clock import Clock
@@ -41,6 +42,11 @@ class Places:
 
     def __init__(self, loaded: Loaded, clock: Clock) -> None:
         self._loaded, self._clock = loaded, clock
+        self._tell: Callable[[str, datetime], None] = lambda _who, _until: None
+
+    def listen(self, tell: Callable[[str, datetime], None]) -> None:
+        """Have every line that is opened from now on say who asks for a longer wait, and until when."""
+        self._tell = tell
 
     @cached_property
     def by_name(self) -> Mapping[str, Place]:
@@ -134,6 +140,7 @@ class Places:
             workspace=table.workspace if isinstance(table, TrackerTable) else "",
             setting=self._key(name),
             warnings=choice.warnings,
+            tell=self._tell,
         )
         return connect(self.by_name[name], choice.token, self._clock, wiring)
 

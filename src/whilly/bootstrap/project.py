@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from whilly.adapters.system.clock import SystemClock
-from whilly.bootstrap.rules import find_agents, find_posts, rules
+from whilly.bootstrap.rules import find_agents, find_posts, note_roles, rules
 from whilly.config.environment import find_root
 from whilly.config.layers import Loaded, load_settings
 from whilly.config.pipelines import load_pipelines
@@ -393,7 +393,7 @@ def open_project(
     if root is None:
         message = f"{directory} is not inside a git repository"
         raise ConfigError(message, remedy="git init, or change to your repository")
-    return Project(root, load_settings(root, flags), checkpoint or pass_by)
+    return Project(root, note_roles(load_settings(root, flags), root), checkpoint or pass_by)
 
 
 def pass_by(_name: str) -> None:

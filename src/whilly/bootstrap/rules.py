@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from whilly.config.pipelines import load_pipelines
+from whilly.config.problems import Problem
 from whilly.config.sources import Layer
+from whilly.domain.errors import ConfigError
 from whilly.domain.flow.brief import SessionLimits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from whilly.application.attempt_context import Rules
     from whilly.config.layers import Loaded
@@ -46,6 +52,28 @@ def find_roles(loaded: Loaded) -> Mapping[str, RoleTable]:
     changes = {"agent": ""} if is_said["name"] else {}
     changes |= {"model": ""} if is_said["name"] or is_said["model"] else {}
     return {role: table.model_copy(update=changes) for role, table in loaded.settings.roles.items()}
+
+
+def note_roles(loaded: Loaded, root: Path) -> Loaded:
+    """The same, with a warning for each role that no pipeline has."""
+    if not loaded.settings.roles:
+        return loaded
+    try:
+        pipelines = load_pipelines(root / ".whilly" / "pipelines", max_attempts=1)
+    except ConfigError:
+        # Whoever needs them says so.
+        return loaded
+    known = sorted({stage.role for each in pipelines.values() for stage in each.stages.values() if stage.role})
+    strange = [name for name in loaded.settings.roles if name not in known]
+    return replace(loaded, warnings=(*loaded.warnings, *(_tell_strange(loaded, name, known) for name in strange)))
+
+
+def _tell_strange(loaded: Loaded, name: str, known: Sequence[str]) -> Problem:
+    near = get_close_matches(name, known, n=1)
+    told = f"did you mean {near[0]}? " if near else ""
+    place = next((origin.place for key, origin in loaded.origins.items() if key.startswith(f"roles.{name}.")), "")
+    message = f"roles.{name} has no effect: no pipeline has this role"
+    return Problem(place or "settings", message, f"{told}the roles are {', '.join(known)}")
 
 
 def find_posts(loaded: Loaded) -> Mapping[str, Post]:

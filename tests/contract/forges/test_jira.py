@@ -16,7 +16,7 @@ from whilly.domain.forge.issue import IssueQuery, IssueState, Permission
 from whilly.domain.forge.marker import read_mark, strip_mark
 from whilly.domain.forge.place import Place, Provider
 from whilly.domain.forge.reference import IssueRef
-from whilly.testing.contracts import TrackerContract
+from whilly.testing.contracts import AnswersContract, TrackerContract
 from whilly.testing.forges.faults import Fault, Kind
 from whilly.testing.forges.hub import Hub
 from whilly.testing.forges.jira.server import JiraServer
@@ -79,6 +79,10 @@ async def rig(hub: Hub, request: pytest.FixtureRequest) -> AsyncIterator[JiraRig
 
 
 class TestJiraTracker(TrackerContract):
+    pass
+
+
+class TestJiraAnswers(AnswersContract):
     pass
 
 

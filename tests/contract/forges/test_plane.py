@@ -18,7 +18,7 @@ from whilly.domain.forge.issue import IssueState, Permission, Person
 from whilly.domain.forge.marker import read_mark, strip_mark
 from whilly.domain.forge.place import Place, Provider
 from whilly.domain.forge.reference import IssueRef
-from whilly.testing.contracts import TrackerContract
+from whilly.testing.contracts import AnswersContract, TrackerContract
 from whilly.testing.forges.faults import Fault, Kind
 from whilly.testing.forges.hub import Hub
 from whilly.testing.forges.plane.server import PlaneServer
@@ -78,6 +78,10 @@ async def rig(hub: Hub) -> AsyncIterator[PlaneRig]:
 
 
 class TestPlaneTracker(TrackerContract):
+    pass
+
+
+class TestPlaneAnswers(AnswersContract):
     pass
 
 

@@ -55,6 +55,11 @@ def test_tasks_and_standard_input() -> None:
     assert parse_reference(" - ", ()) == StandardInput()
 
 
+def test_a_place_with_two_addresses_is_one_place() -> None:
+    inner = Place("jira", Provider.JIRA, "http://jira.internal:8080")
+    assert parse_reference("ENG-12", (JIRA, inner)) == IssueRef("jira", "ENG", "ENG-12")
+
+
 @pytest.mark.parametrize(
     ("text", "kind", "words"),
     [

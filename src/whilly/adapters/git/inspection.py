@@ -148,3 +148,14 @@ async def list_own(git: Git, layout: Layout) -> OwnRefs:
 def _keep_below(folder: Path, paths: Iterable[str]) -> tuple[str, ...]:
     place = os.path.realpath(folder) + os.sep
     return tuple(p for p in paths if os.path.realpath(p).startswith(place) and not Path(p).name.startswith(SPARE))
+
+
+async def list_remotes(git: Git, root: Path) -> dict[str, str]:
+    """The addresses of all remotes as they are written, for fetching and pushing: setting → address."""
+    answer = await git.run(root, "config", "-z", "--get-regexp", r"^remote\..*\.(push)?url$", accept=(0, 1))
+    return dict(entry.split("\n", 1) for entry in answer.text.split("\0") if "\n" in entry)
+
+
+async def share_history(git: Git, root: Path, one: str, other: str) -> bool:
+    """Whether the two commits, which are here, come from one."""
+    return (await git.run(root, "merge-base", one, other, accept=(0, 1))).code == 0

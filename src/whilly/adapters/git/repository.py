@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import shlex
 from typing import TYPE_CHECKING, final
 
 from typing_extensions import override
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from whilly.ports.clock import Clock
 
 
+_IN_THE_WAY = re.compile(rb"'refs/heads/([^']+)' exists; cannot create")
 _MOVED = (b"but expected", b"reference already exists", b"unable to resolve reference")
 
 
@@ -82,6 +85,10 @@ class GitRepository(Repository):
             return True
         if any(sign in answer.err for sign in _MOVED):
             return False
+        if found := _IN_THE_WAY.search(answer.err):
+            taken = found[1].decode("utf-8", "surrogateescape")
+            message = f"branch {branch} cannot be made: there is a branch {taken}, and git takes / for a folder"
+            raise RuleViolation(message, remedy=f"git branch -m {shlex.quote(taken)} NAME, with a name of another kind")
         raise explain(words, answer)
 
     @override

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from typing_extensions import override
 
-from whilly.adapters.hub_payloads import read_person
+from whilly.adapters.hub_payloads import read_own
 from whilly.domain.errors import NotAuthorized, NotFound
 from whilly.domain.forge.issue import Permission, Person, Standing
 from whilly.ports.endpoint import Endpoint
@@ -56,7 +56,7 @@ class GiteaEndpoint(Endpoint):
     @override
     async def probe(self) -> Standing:
         version = (await self.http.fetch("/version")).text("version")
-        return Standing(read_person(await self.http.fetch("/user")), version=version)
+        return Standing(read_own(await self.http.fetch("/user")), version=version)
 
     @override
     def calls(self) -> int:
@@ -65,7 +65,7 @@ class GiteaEndpoint(Endpoint):
     async def account(self) -> Person:
         """Whose token it is; asked for once."""
         if self._account is None:
-            self._account = read_person(await self.http.fetch("/user"))
+            self._account = read_own(await self.http.fetch("/user"))
         return self._account
 
     async def label_ids(self, repository: str, names: Iterable[str], *, makes: bool) -> list[int]:

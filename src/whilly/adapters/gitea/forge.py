@@ -27,7 +27,7 @@ from whilly.domain.forge.pull_request import (
     PushAccess,
 )
 from whilly.ports.forge import Forge
-from whilly.transport.http.fields import Fields
+from whilly.transport.http.fields import Fields, read_object
 from whilly.transport.http.once import make_once
 from whilly.transport.http.refusal import Unanswered
 from whilly.transport.http.request import Request
@@ -89,7 +89,7 @@ class GiteaForge(Forge):
         request = Request("POST", path, body=body, accept=_REFUSED)
         answer = await self._http.send(request)
         if answer.is_success:
-            return await self._read(Fields(answer.parse(), self._http.name(request)), draft.repository)
+            return await self._read(read_object(answer.parse(), self._http.name(request)), draft.repository)
         if answer.status == _CONFLICT:
             return None
         if answer.status == _UNPROCESSABLE:

@@ -62,7 +62,7 @@ def read_pull(data: Fields, place: Place, repository: str, own: Person) -> PullR
     state = PullState.MERGED if is_merged else PullState.CLOSED if closed else PullState.OPEN
     # A draft is never called mergeable, whether or not it has conflicts.
     is_unknown = not data.has("mergeable") or (is_draft and not data.flag("mergeable"))
-    number = data.number("number")
+    number = int(data.need("number"))
     return PullRequest(
         ref=PullRef(place.name, repository, number),
         title=strip_draft(title),

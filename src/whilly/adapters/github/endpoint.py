@@ -8,11 +8,11 @@ from urllib.parse import quote, urlsplit
 from typing_extensions import override
 
 from whilly.adapters.github.documents import VIEWER
-from whilly.adapters.hub_payloads import read_person
+from whilly.adapters.hub_payloads import read_own
 from whilly.domain.errors import BadResponse, NotAuthorized, NotFound, RateLimited
 from whilly.domain.forge.issue import Permission, Person, Standing
 from whilly.ports.endpoint import Endpoint
-from whilly.transport.http.fields import Fields
+from whilly.transport.http.fields import Fields, read_object
 from whilly.transport.http.request import Request
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class GithubEndpoint(Endpoint):
         answer = await self.http.get("/user", accept=[_FORBIDDEN])
         if not answer.is_success:
             return Standing(await self.account())
-        account = read_person(Fields(answer.parse(), self.http.name(Request("GET", "/user"))))
+        account = read_own(read_object(answer.parse(), self.http.name(Request("GET", "/user"))))
         given = answer.headers.get("x-oauth-scopes")
         scopes = None if given is None else tuple(scope.strip() for scope in given.split(",") if scope.strip())
         missing = () if scopes is None else tuple(scope for scope in NEEDED_SCOPES if scope not in scopes)
@@ -92,7 +92,7 @@ class GithubEndpoint(Endpoint):
         """Whose token it is; asked for once."""
         if self._account is None:
             try:
-                self._account = read_person(await self.http.fetch("/user"))
+                self._account = read_own(await self.http.fetch("/user"))
             except NotAuthorized:
                 # Tokens of apps and of workflows may not ask this, but may ask who is looking.
                 viewer = (await self.ask(VIEWER)).child("viewer")
@@ -109,10 +109,10 @@ class GithubEndpoint(Endpoint):
         repeat = document.lstrip().startswith("query")
         body = {"query": document, "variables": variables}
         request = Request("POST", path, body=body, is_repeatable=repeat, bucket="graphql")
-        data = Fields((await self.http.send(request)).parse(), self.http.name(request))
+        data = read_object((await self.http.send(request)).parse(), self.http.name(request))
         errors = data.children("errors")
         if not errors:
-            return data.child("data")
+            return read_object(data.raw("data"), data.what)
         message = f"{data.what}: {'; '.join(error.text('message') for error in errors)}"
         kind = errors[0].text("type")
         if kind == "RATE_LIMITED":

@@ -41,7 +41,7 @@ def read_pull(data: Fields, place: Place, repository: str, own: Person) -> PullR
     state = PullState.MERGED if is_merged else PullState.CLOSED if data.text("state") == "closed" else PullState.OPEN
     mergeable = data.raw("mergeable")
     return PullRequest(
-        ref=PullRef(place.name, repository, data.number("number")),
+        ref=PullRef(place.name, repository, int(data.need("number"))),
         title=data.text("title"),
         body=strip_mark(body),
         author=author,

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from typing_extensions import override
 
-from whilly.adapters.gitlab.payloads import read_person
+from whilly.adapters.gitlab.payloads import read_own
 from whilly.domain.errors import NotAuthorized, NotFound
 from whilly.domain.forge.issue import Permission, Person, Standing
 from whilly.ports.endpoint import Endpoint
@@ -58,7 +58,7 @@ class GitlabEndpoint(Endpoint):
 
     @override
     async def probe(self) -> Standing:
-        account = read_person(await self.http.fetch("/user"))
+        account = read_own(await self.http.fetch("/user"))
         version = (await self.http.fetch("/version", accept=_NO_SUCH_TOKEN)).text("version")
         token = await self.http.fetch("/personal_access_tokens/self", accept=_NO_SUCH_TOKEN)
         scopes = token.texts("scopes") if token.has("scopes") else None
@@ -73,7 +73,7 @@ class GitlabEndpoint(Endpoint):
     async def account(self) -> Person:
         """Whose token it is; asked for once."""
         if self._account is None:
-            self._account = read_person(await self.http.fetch("/user"))
+            self._account = read_own(await self.http.fetch("/user"))
         return self._account
 
 

@@ -28,7 +28,7 @@ from whilly.domain.forge.pull_request import (
     PushAccess,
 )
 from whilly.ports.forge import Forge
-from whilly.transport.http.fields import Fields
+from whilly.transport.http.fields import Fields, read_object
 from whilly.transport.http.once import make_once
 from whilly.transport.http.refusal import Unanswered
 from whilly.transport.http.request import Request
@@ -81,7 +81,7 @@ class GitlabForge(Forge):
         answer = await self._http.send(request)
         if answer.status == _EXISTS:
             return None
-        return await self._read(Fields(answer.parse(), self._http.name(request)), draft.repository)
+        return await self._read(read_object(answer.parse(), self._http.name(request)), draft.repository)
 
     async def _require_change(self, draft: PullDraft) -> None:
         """GitLab opens merge requests without a change, and says little about branches that are not there."""

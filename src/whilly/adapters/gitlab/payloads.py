@@ -49,6 +49,16 @@ def read_person(user: Fields) -> Person:
     return Person(user.text("id"), user.text("username"), is_bot=user.flag("bot"))
 
 
+def read_own(user: Fields) -> Person:
+    """Whose token it is.
+
+    Raises:
+        BadResponse: the answer does not say it.
+    """
+    user.need("username")
+    return read_person(user)
+
+
 def read_note(data: Fields, own: Person, permission: Permission = Permission.UNKNOWN, url: str = "") -> Comment:
     """A comment on an issue, a merge request or a line."""
     author, text = read_person(data.child("author")), data.text("body")
@@ -76,7 +86,7 @@ def read_issue(
     state = IssueState.CLOSED if data.text("state") == "closed" else IssueState.OPEN
     return Issue(
         ref=ref,
-        title=data.text("title"),
+        title=data.need_text("title"),
         body=data.text("description"),
         author=read_person(data.child("author")),
         permission=permission,
@@ -94,7 +104,7 @@ def read_pull(data: Fields, place: Place, repository: str, own: Person) -> PullR
     """A merge request."""
     body, author, title = data.text("description"), read_person(data.child("author")), data.text("title")
     state = _STATES.get(data.text("state"), PullState.OPEN)
-    number = data.number("iid")
+    number = int(data.need("iid"))
     merged = data.text("merge_commit_sha") or data.text("squash_commit_sha") or data.text("sha")
     return PullRequest(
         ref=PullRef(place.name, repository, number),

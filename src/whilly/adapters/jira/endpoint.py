@@ -8,10 +8,11 @@ from urllib.parse import urlencode
 
 from typing_extensions import override
 
-from whilly.adapters.jira.payloads import read_person
+from whilly.adapters.jira.payloads import read_own
 from whilly.domain.errors import BadResponse, NotAuthorized
 from whilly.domain.forge.issue import Permission, Person, Standing
 from whilly.ports.endpoint import Endpoint
+from whilly.transport.http.fields import read_list
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,7 +78,7 @@ class JiraEndpoint(Endpoint):
     async def account(self) -> Person:
         """Whose token it is; asked for once."""
         if self._account is None:
-            self._account = read_person(await self.http.fetch(await self.path("/myself")))
+            self._account = read_own(await self.http.fetch(await self.path("/myself")))
         return self._account
 
 
@@ -106,5 +107,4 @@ class Rights:
         except (NotAuthorized, BadResponse):
             # Only administrators of the project are told.
             return Permission.UNKNOWN
-        found = answer.parse()
-        return Permission.WRITE if isinstance(found, list) and found else Permission.READ
+        return Permission.WRITE if read_list(answer.parse(), path) else Permission.READ

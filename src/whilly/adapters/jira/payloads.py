@@ -27,6 +27,16 @@ def read_person(user: Fields) -> Person:
     return Person(name, login, is_bot=user.text("accountType") == "app")
 
 
+def read_own(user: Fields) -> Person:
+    """Whose token it is.
+
+    Raises:
+        BadResponse: the answer does not say it.
+    """
+    person = read_person(user)
+    return person if person.id else Person(user.need("accountId"), "")
+
+
 def read_comment(data: Fields, own: Person, permission: Permission = Permission.UNKNOWN, url: str = "") -> Comment:
     """A comment."""
     author, text = read_person(data.child("author")), from_adf(data.raw("body"))
@@ -58,7 +68,7 @@ def read_issue(
     is_done = fields.text("status", "statusCategory", "key") == "done"
     return Issue(
         ref=IssueRef(place.name, key.rpartition("-")[0], key),
-        title=fields.text("summary"),
+        title=fields.need_text("summary"),
         body=from_adf(fields.raw("description")),
         author=author,
         permission=permission,

@@ -17,7 +17,7 @@ from whilly.domain.errors import RuleViolation
 from whilly.domain.forge.issue import Issues, IssueState
 from whilly.domain.forge.marker import read_mark, strip_mark
 from whilly.ports.tracker import Tracker
-from whilly.transport.http.fields import Fields, read_list
+from whilly.transport.http.fields import Fields, read_list, read_object
 from whilly.transport.http.request import Request
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class JiraTracker(Tracker):
         seen = 0
         while True:
             request = Request("POST", path, body=body, is_repeatable=True)
-            data = Fields((await self._http.send(request)).parse(), self._http.name(request))
+            data = read_object((await self._http.send(request)).parse(), self._http.name(request))
             issues = read_list(data.raw(), data.what, "issues")
             for issue in issues:
                 yield issue
@@ -119,7 +119,7 @@ async def list_comments(endpoint: JiraEndpoint, path: str) -> AsyncIterator[Fiel
     while True:
         where = f"{path}/comment"
         data = await endpoint.http.fetch(where, startAt=start, maxResults=PAGE, orderBy="created", expand="properties")
-        comments = data.children("comments")
+        comments = read_list(data.raw(), data.what, "comments")
         for comment in comments:
             yield comment
         start += len(comments)

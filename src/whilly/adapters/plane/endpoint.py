@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, final
 
 from typing_extensions import override
 
-from whilly.adapters.plane.payloads import read_person
+from whilly.adapters.plane.payloads import read_own
 from whilly.domain.errors import NotAuthorized, NotFound
 from whilly.domain.forge.issue import Permission, Person, Standing
 from whilly.ports.endpoint import Endpoint
-from whilly.transport.http.fields import Fields
+from whilly.transport.http.fields import Fields, read_list, read_object
 from whilly.transport.http.request import Request, to_params
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class PlaneEndpoint(Endpoint):
     async def account(self) -> Person:
         """Whose token it is; asked for once."""
         if self._account is None:
-            self._account = read_person(await self.http.fetch("/users/me/"))
+            self._account = read_own(await self.http.fetch("/users/me/"))
         return self._account
 
     async def project(self, scope: str) -> str:
@@ -81,14 +81,23 @@ class PlaneEndpoint(Endpoint):
             raise NotFound(message, remedy="identifiers are written in capitals, as Plane shows them")
         return f"{self.path}/projects/{self._projects[scope]}"
 
+    async def identifier(self, project: str) -> str:
+        """What people call a project (`ENG`), by its id.
+
+        Raises:
+            NotFound: there is none.
+        """
+        await self.project(project)
+        return next(name for name, own in self._projects.items() if own == project and name != own)
+
     async def items(self, path: str, **params: object) -> AsyncIterator[Fields]:
         """The objects of a list, over all its pages. Pages may shift under changes, so each id comes once."""
         seen: set[str] = set()
         wanted = to_params({**params, "per_page": PAGE})
         what = self.http.name(Request("GET", path))
         for _ in range(_MOST_PAGES):
-            data = Fields((await self.http.send(Request("GET", path, params=wanted))).parse(), what)
-            for item in data.children("results"):
+            data = read_object((await self.http.send(Request("GET", path, params=wanted))).parse(), what)
+            for item in read_list(data.raw(), what, "results"):
                 if item.need("id") not in seen:
                     seen.add(item.need("id"))
                     yield item
@@ -118,10 +127,10 @@ class Rights:
 
     async def _list(self, path: str) -> list[Fields]:
         try:
-            found = (await self._endpoint.http.get(path)).parse()
+            answer = await self._endpoint.http.get(path)
         except NotAuthorized:
             return []
-        return [Fields(each, path) for each in found] if isinstance(found, list) else []
+        return read_list(answer.parse(), path)
 
 
 def _read_role(member: Fields) -> Permission:

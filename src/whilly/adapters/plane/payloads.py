@@ -23,6 +23,16 @@ def read_person(user: Fields) -> Person:
     return Person(user.text("id"), user.text("display_name") or user.text("id")) if user.text("id") else NOBODY
 
 
+def read_own(user: Fields) -> Person:
+    """Whose token it is.
+
+    Raises:
+        BadResponse: the answer does not say it.
+    """
+    user.need("id")
+    return read_person(user)
+
+
 def read_comment(data: Fields, people: Mapping[str, Person], own: Person, permission: Permission) -> Comment:
     """A comment; `people` are the project's members by id."""
     author = read_author(data, "actor", people)
@@ -59,7 +69,7 @@ def read_issue(
     is_closed = data.text("state", "group") in CLOSED_GROUPS
     return Issue(
         ref=ref,
-        title=data.text("name"),
+        title=data.need_text("name"),
         body=from_html(data.text("description_html")),
         author=author,
         permission=permission,

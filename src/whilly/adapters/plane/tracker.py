@@ -14,7 +14,7 @@ from whilly.domain.errors import BadResponse, RuleViolation
 from whilly.domain.forge.issue import Issues, Permission
 from whilly.domain.forge.reference import IssueRef
 from whilly.ports.tracker import Tracker
-from whilly.transport.http.fields import Fields
+from whilly.transport.http.fields import Fields, read_list, read_object
 from whilly.transport.http.request import Request
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ class PlaneTracker(Tracker):
         item = await self._item_path(ref)
         project = item.rpartition("/work-items/")[0]
         data = await self._http.fetch(item, expand="state,labels")
+        ref = await self._name(ref, data)
         rights, people = Rights(self._endpoint, project), await self._people(project)
         author, own = read_author(data, "created_by", people), await self._endpoint.account()
         comments = [
@@ -84,7 +85,7 @@ class PlaneTracker(Tracker):
             # The pair is unique in Plane, so asking twice makes one.
             request = Request("POST", path, body=body, accept=frozenset({_EXISTS}), is_repeatable=True)
             answer = await self._http.send(request)
-            data = Fields(answer.parse(), self._http.name(request))
+            data = read_object(answer.parse(), self._http.name(request))
             if answer.status == _EXISTS:
                 data = await self._http.fetch(f"{path}{data.need('id')}/")
             comment = read_comment(data, {own.id: own}, own, Permission.UNKNOWN)
@@ -140,19 +141,29 @@ class PlaneTracker(Tracker):
         return await self._endpoint.account()
 
     async def _item_path(self, ref: IssueRef) -> str:
-        if ref.number.rpartition("-")[2].isdigit() and ref.number.count("-") == 1:
+        if _is_key(ref):
             data = await self._http.fetch(f"{self._endpoint.path}/work-items/{ref.number}/")
             return f"{self._endpoint.path}/projects/{data.need('project')}/work-items/{data.need('id')}/"
         return f"{self._endpoint.path}/projects/{ref.scope}/work-items/{ref.number}/"
 
+    async def _name(self, ref: IssueRef, data: Fields) -> IssueRef:
+        """By its key, also where an address named it by its id: one item has one name."""
+        if _is_key(ref):
+            return ref
+        scope = await self._endpoint.identifier(ref.scope)
+        return IssueRef(ref.place, scope, f"{scope}-{data.need('sequence_id')}")
+
     async def _people(self, project: str) -> dict[str, Person]:
         answer = await self._http.get(f"{project}/members/", accept=[403])
-        found = answer.parse()
-        people = [Fields(each, project) for each in found] if isinstance(found, list) else []
+        people = read_list(answer.parse(), project) if answer.is_success else []
         return {each.text("id"): read_person(each) for each in people}
 
     def _url(self, ref: IssueRef) -> str:
         return f"{self._endpoint.place.url}/{self._endpoint.workspace}/browse/{ref.number}/"
+
+
+def _is_key(ref: IssueRef) -> bool:
+    return ref.number.rpartition("-")[2].isdigit() and ref.number.count("-") == 1
 
 
 def _is_there(state: Fields, wanted: str) -> bool:

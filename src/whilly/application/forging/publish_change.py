@@ -9,7 +9,7 @@ from whilly.application.forging.ingest_issue import ISSUE, digest_issue
 from whilly.application.forging.records import find_head, find_waiting, keep_pull, mark_answered
 from whilly.application.forging.rounds import find_known_failure
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome
-from whilly.domain.forge.pull_request import PullChange
+from whilly.domain.forge.pull_request import PullChange, PullQuery
 
 if TYPE_CHECKING:
     from whilly.application.attempt_context import AttemptContext
@@ -27,13 +27,22 @@ async def publish_change(brief: Brief, context: AttemptContext, desk: Desk) -> A
     if edited := await _find_edit(brief, desk):
         return AttemptResult(Outcome.REJECTED, edited, commit=brief.run.head, evidence=Evidence(edited))
     if not await _push(brief, context, desk, commit):
-        reason = f"{brief.target} at {desk.repository} holds commits that Whilly has not pushed; they are left alone"
-        how = f"merge or remove them there, then `whilly retry {brief.item.id}`"
-        return AttemptResult(Outcome.ASKED, f"{reason}; {how}", commit=brief.run.head)
+        return AttemptResult(Outcome.ASKED, await _tell_foreign(brief, desk), commit=brief.run.head)
     pull = await _open(brief, context, desk, commit)
     await keep_pull(brief, desk, pull, commit)
     await _answer(brief, context, desk, pull, commit)
     return AttemptResult(Outcome.COMPLETED, f"{pull.url}, {desk.calls()} API calls", commit=brief.run.head)
+
+
+async def _tell_foreign(brief: Brief, desk: Desk) -> str:
+    """Whose the branch at the forge is, and how to go on without losing anything of it."""
+    branch = brief.target
+    pulls = await desk.forge.find_pull_requests(PullQuery(desk.repository, head=branch))
+    whose = f" of {pulls[0].url}" if pulls else ""
+    reason = f"{branch} at {desk.repository} holds commits{whose} that this clone has not pushed; they are left alone"
+    theirs = await desk.remote.fetch(branch)
+    both = f"git switch {branch} && git merge {theirs[:12]} && git switch -, then whilly retry {brief.item.id}"
+    return f"{reason}; go on in the clone that they are from, or keep both: {both}"
 
 
 async def _find_edit(brief: Brief, desk: Desk) -> str:
@@ -46,7 +55,8 @@ async def _find_edit(brief: Brief, desk: Desk) -> str:
 
 
 async def _push(brief: Brief, context: AttemptContext, desk: Desk, commit: CommitId) -> bool:
-    expected = await find_head(brief, desk) or await _find_own(brief, context, desk, commit)
+    # What ours contains is lost in no case: also what people have merged into it.
+    expected = await _find_own(brief, context, desk, commit) or await find_head(brief, desk)
     context.ports.checkpoint("push:before")
     is_there = await desk.remote.push(brief.target, commit, expected)
     context.ports.checkpoint("push:after")

@@ -233,6 +233,10 @@ CATALOGUE: Mapping[str, Kind] = MappingProxyType(
             "its branch counts as checked out, so it can be neither moved nor deleted",
             mends="makes sure that its commits are held by a ref, then takes it off the list",
         ),
+        "branch_in_the_way": Kind(
+            "A branch is called as what Whilly's branches begin with, `whilly` for instance.",
+            "git keeps branches like files in folders: none of Whilly's can be made beside it",
+        ),
         "branch_unknown": Kind(
             "Branches that begin as Whilly's do belong to no run or plan of the ledger.",
             "they may hold work that was never integrated",

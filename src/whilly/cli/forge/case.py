@@ -33,6 +33,7 @@ from whilly.application.run_session import run_session
 from whilly.application.verify_change import verify_change
 from whilly.bootstrap.parts import open_parts
 from whilly.cli.exit_codes import ExitCode
+from whilly.cli.forge.fitness import require_relation, require_room
 from whilly.domain.delivery.proof import Demand
 from whilly.domain.errors import ConfigError, RuleViolation
 from whilly.domain.flow.run import REVIEWERS
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from whilly.application.telling.progress import Progress
     from whilly.application.telling.rows import ItemRow
     from whilly.bootstrap import Project
-    from whilly.domain.ids import CommitId, PlanId
+    from whilly.domain.ids import CommitId, ItemId, PlanId
     from whilly.domain.plan import Plan
     from whilly.domain.work_item import WorkItem
     from whilly.engine.driving.driver import Handler
@@ -162,6 +163,7 @@ def read_own(project: Project, ref: TaskRef | StandardInput) -> Issue:
 
     Raises:
         ConfigError: there is none.
+        RuleViolation: it is done, and no pull request of its own is looked after.
     """
     now = project.clock.now()
     if isinstance(ref, StandardInput):
@@ -177,7 +179,22 @@ def read_own(project: Project, ref: TaskRef | StandardInput) -> Issue:
     if item is None:
         message = f"there is no task {ref.task!r} in {ref.plan}"
         raise ConfigError(message, remedy=f"it has: {', '.join(item.id for item in plan.items[:20])}")
-    return read_task(item, plan.slug, now)
+    issue = read_task(item, plan.slug, now)
+    if (status := _find_status(project, plan, ref.task)) in _SETTLED and not _known_branch(project, issue.ref):
+        message = f"task {ref.task} of {ref.plan} is {status} already"
+        raise RuleViolation(message, remedy="to do it all the same, give its text: whilly forge - < task.md")
+    return issue
+
+
+_SETTLED = frozenset({ItemStatus.DONE, ItemStatus.SKIPPED})
+
+
+def _find_status(project: Project, plan: Plan, task: ItemId) -> ItemStatus:
+    """Where a task of a plan file stands; the ledger has the last word."""
+    if project.has_ledger and any(row.id == plan.id for row in project.reading.plans()):
+        for row in project.reading.items(plan.id, task):
+            return row.status
+    return plan.statuses.get(task, ItemStatus.PENDING)
 
 
 def _rules(project: Project, *, is_watching: bool) -> PullRules:
@@ -206,9 +223,11 @@ def prepare_branches(project: Project, case: Case) -> Branches:
     begins on another one.
     """
     base = asyncio.run(case.desk.remote.fetch(case.desk.base))
+    asyncio.run(require_relation(project, case.desk, base))
     branch = _known_branch(project, case.issue.ref)
     if not branch or _is_over(project, case):
         branch = asyncio.run(_find_free(project, _name_branch(case.issue), branch, base))
+    asyncio.run(require_room(case.desk, branch))
     return asyncio.run(choose_target(project.repository, base, branch, branch))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypedDict, Unpack
@@ -13,6 +14,7 @@ from whilly.bootstrap import open_project
 from whilly.cli.context import current_directory
 from whilly.cli.invocation import find_checkpoint
 from whilly.cli.render_error import printable
+from whilly.cli.tell_wait import emit_wait, tell_wait
 from whilly.cli.work.interrupts import catch_interrupts, obey_interrupts
 
 if TYPE_CHECKING:
@@ -104,6 +106,8 @@ def _forge(project: Project, text: str, *, is_watching: bool) -> ExitCode:
     from whilly.cli.work.loop import Way, work_on  # noqa: PLC0415  (as above)
     from whilly.cli.work.preflight import require_agents, require_repository, require_tier  # noqa: PLC0415  (as above)
 
+    has_events = project.settings.run.headless or not sys.stdout.isatty()
+    project.places.listen(emit_wait if has_events else tell_wait)
     base = asyncio.run(require_repository(project))
     case = open_case(project, text, base, is_watching=is_watching)
     plan = make_plan(case.issue)

@@ -15,7 +15,15 @@ from whilly.cli.inspect.printing import print_lines
 from whilly.cli.render_error import printable
 from whilly.cli.run_lock import find_owner
 from whilly.cli.steer.person import name_person
-from whilly.cli.subject import choose_plan, json_option, open_ledger, plan_option, print_json
+from whilly.cli.subject import (
+    choose_plan,
+    is_reference,
+    json_option,
+    open_ledger,
+    plan_option,
+    print_json,
+    require_task,
+)
 from whilly.domain.attempt import Usage
 from whilly.domain.errors import RuleViolation
 from whilly.domain.handoff import Answer, AnswerStatus, HandoffState
@@ -54,7 +62,7 @@ def list_(wanted: str | None, *, is_all: bool, as_json: bool) -> None:
 def show(task: str, wanted: str | None, *, as_json: bool) -> None:
     """Show what is to be done for TASK, where, and how to give it back. TASK may be the hand-off's own name."""
     project, entries = _open(wanted)
-    entry = require_entry(entries, task)
+    entry = _require(project, entries, task)
     prompt = asyncio.run(project.handoffs.read_prompt(entry.attempt))
     if as_json:
         print_json({**_describe(entry), "prompt": prompt})
@@ -95,7 +103,7 @@ class Details(TypedDict):
 def complete(task: str, status: str, wanted: str | None, *, as_json: bool, **details: Unpack[Details]) -> int:
     """Give TASK back: complete, failed, blocked, human_loop (somebody has to decide) or partial (the rest is left)."""
     project, entries = _open(wanted)
-    entry = require_entry(entries, task)
+    entry = _require(project, entries, task)
     answer = _make_answer(AnswerStatus(status), name_person(project), details)
     refusal = _give_back(project, entry, answer)
     if as_json:
@@ -113,6 +121,14 @@ def _open(wanted: str | None) -> tuple[Project, list[Entry]]:
     project = open_ledger()
     plans = project.reading.plans() if wanted is None else [choose_plan(project, wanted)]
     return project, asyncio.run(find_entries(project, plans))
+
+
+def _require(project: Project, entries: Sequence[Entry], task: str) -> Entry:
+    """The hand-off of this name, or of the task that is meant."""
+    if not is_reference(task) or any(task in {entry.name, entry.attempt, entry.item} for entry in entries):
+        return require_entry(entries, task)
+    _, row = require_task(project, None, task)
+    return require_entry(entries, row.item.id)
 
 
 def _make_answer(status: AnswerStatus, by: str, details: Details) -> Answer:

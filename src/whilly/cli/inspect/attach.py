@@ -15,7 +15,7 @@ from whilly.cli.inspect.peek import is_person
 from whilly.cli.inspect.session_log import head_line, read_log
 from whilly.cli.render_error import printable
 from whilly.cli.run_lock import find_owner
-from whilly.cli.subject import choose_plan, json_option, open_ledger, plan_option, require_item
+from whilly.cli.subject import choose_plan, json_option, open_ledger, plan_option, require_tasks
 from whilly.domain.errors import ConfigError
 from whilly.domain.ids import ItemId
 from whilly.tui.neutral import json_text
@@ -39,9 +39,11 @@ def attach(tasks: tuple[str, ...], wanted: str | None, *, has_panes: bool, as_js
     It only reads: Ctrl-C leaves the agent at work. With --json, one object a line.
     """
     project = open_ledger()
-    plan = choose_plan(project, wanted, *tasks)
-    rows = project.reading.items(plan.id)
-    chosen = [require_item(rows, plan, task) for task in tasks] or [row for row in rows if _is_at_work(project, row)]
+    if tasks:
+        plan, chosen = require_tasks(project, wanted, tasks)
+    else:
+        plan = choose_plan(project, wanted)
+        chosen = [row for row in project.reading.items(plan.id) if _is_at_work(project, row)]
     found = [(row, _find_attempt(project, plan, row)) for row in chosen]
     refusals = [f"{row.item.id}: {told}" for row, told in found if isinstance(told, str)]
     refusals = refusals or ([] if found else ["nothing is being done in this plan"])

@@ -9,7 +9,7 @@ import click
 from whilly.cli.exit_codes import ExitCode
 from whilly.cli.inspect.follow import follow_output
 from whilly.cli.inspect.session_log import head_line, read_log, write_raw
-from whilly.cli.subject import choose_plan, json_option, open_ledger, plan_option, print_json, require_item
+from whilly.cli.subject import json_option, open_ledger, plan_option, print_json, require_task
 from whilly.domain.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ LINES = 200
 def logs(task: str, attempt: str | None, lines: int, wanted: str | None, **flags: bool) -> int:
     """Show what the agents of TASK did, and what its checks said."""
     project = open_ledger()
-    plan = choose_plan(project, wanted, task)
-    row = require_item(project.reading.items(plan.id), plan, task)
+    plan, row = require_task(project, wanted, task)
     attempts = project.reading.attempts(plan.id, row.item.id)
     chosen = _choose(attempts, attempt, row.run.id if row.run else "")
     if flags["raw"]:

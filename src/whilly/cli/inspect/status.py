@@ -14,22 +14,36 @@ from whilly.cli.inspect.printing import print_lines
 from whilly.cli.lost_work import find_lost_work
 from whilly.cli.run_lock import find_owner
 from whilly.cli.subject import choose_plan, json_option, open_ledger, plan_option, print_json
+from whilly.domain.errors import ConfigError
 from whilly.domain.flow.plan_run import PlanPhase
 from whilly.domain.work_item import ItemStatus
 
 if TYPE_CHECKING:
     from whilly.application.telling.progress import Active, Progress, Queued, Settled, Waiting
+    from whilly.application.telling.rows import PlanRow
+    from whilly.bootstrap import Project
     from whilly.cli.run_lock import Owner
 
 
 @click.command()
+@click.argument("plan", metavar="[PLAN]", required=False)
 @plan_option
 @json_option
 @click.option("--all", "is_all", is_flag=True, help="Every task, however many there are.")
-def status(wanted: str | None, *, as_json: bool, is_all: bool) -> None:
-    """Show where a plan stands: running, waiting, queued, failed and done tasks, and the money."""
+def status(plan: str | None, wanted: str | None, *, as_json: bool, is_all: bool) -> None:
+    """Show where a plan stands: running, waiting, queued, failed and done tasks, and the money.
+
+    PLAN is what --plan takes, or an issue that was worked on.
+    """
+    if plan is not None and wanted is not None:
+        message = "the plan is named twice"
+        raise ConfigError(message, remedy="whilly status PLAN, or whilly status --plan PLAN")
     project = open_ledger()
-    plan = choose_plan(project, wanted)
+    print_status(project, choose_plan(project, plan or wanted), as_json=as_json, is_all=is_all)
+
+
+def print_status(project: Project, plan: PlanRow, *, as_json: bool, is_all: bool) -> None:
+    """Where it stands."""
     progress = peek(project, project.observer(plan.id).look())
     owner = find_owner(project.state)
     if owner is None:

@@ -8,7 +8,7 @@ import click
 
 from whilly.application.telling.milestones import describe_event
 from whilly.cli.inspect.printing import print_lines
-from whilly.cli.subject import choose_plan, json_option, open_ledger, plan_option, print_json, require_item
+from whilly.cli.subject import json_option, open_ledger, plan_option, print_json, require_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,10 +28,9 @@ _SHOWN_APART = frozenset(
 def timeline(task: str, wanted: str | None, *, as_json: bool) -> None:
     """Show all that has happened to TASK and to its parts: attempts, outcomes, costs, evidence, what people said."""
     project = open_ledger()
-    plan = choose_plan(project, wanted, task)
-    rows = project.reading.items(plan.id)
-    item = require_item(rows, plan, task).item
-    parts = {row.item.id for row in rows if row.item.parent == item.id}
+    plan, row = require_task(project, wanted, task)
+    item, rows = row.item, project.reading.items(plan.id)
+    parts = {each.item.id for each in rows if each.item.parent == item.id}
     events = project.reading.events(plan.id, None if parts else item.id)
     events = [event for event in events if event.item in {item.id, *parts}]
     told = [describe_event(event, plan.id) for event in events]

@@ -13,7 +13,7 @@ from whilly.cli.inspect.peek import peek
 from whilly.cli.inspect.printing import print_lines
 from whilly.cli.lost_work import find_lost_work
 from whilly.cli.run_lock import find_owner
-from whilly.cli.subject import choose_plan, json_option, open_ledger, plan_option, print_json, require_item
+from whilly.cli.subject import json_option, open_ledger, plan_option, print_json, require_task
 from whilly.domain.flow.plan_run import PlanPhase
 from whilly.domain.work_item import ItemStatus
 
@@ -37,8 +37,8 @@ OUTPUT_LINES = 20
 def why(task: str, wanted: str | None, *, as_json: bool) -> None:
     """Say why TASK is where it is: the first condition that is not met, with its evidence and its age."""
     project = open_ledger()
-    plan = choose_plan(project, wanted, task)
-    case = _make_case(project, plan, task)
+    plan, row = require_task(project, wanted, task)
+    case = _make_case(project, plan, row)
     explanation = _add_loss(project, plan, case, explain(case))
     if as_json:
         print_json(_describe(case, explanation))
@@ -55,9 +55,8 @@ def _add_loss(project: Project, plan: PlanRow, case: Case, explanation: Explanat
     return replace(explanation, sentence=sentence, remedies=(*explanation.remedies, lost.remedy))
 
 
-def _make_case(project: Project, plan: PlanRow, task: str) -> Case:
+def _make_case(project: Project, plan: PlanRow, row: ItemRow) -> Case:
     rows = project.reading.items(plan.id)
-    row = require_item(rows, plan, task)
     progress = peek(project, project.observer(plan.id).look())
     return Case(
         row=row,

@@ -12,6 +12,7 @@ from whilly.cli.exit_codes import ExitCode
 from whilly.cli.invocation import find_checkpoint
 from whilly.cli.render_error import printable
 from whilly.cli.subject import json_option
+from whilly.cli.tell_wait import tell_wait
 
 if TYPE_CHECKING:
     from whilly.bootstrap import Project
@@ -61,6 +62,8 @@ def import_issues(place: str, scopes: tuple[str, ...], **flags: Unpack[Flags]) -
 
     A task follows its issue; its status and what else people wrote into the plan file stay. Pending tasks of closed
     issues are skipped. Tasks of people without write access ask for an agent that is contained.
+
+    An issue with neither a title nor a text is left out; then the exit code is 1.
     """
     from whilly.bootstrap import open_project  # noqa: PLC0415  (settings cost time that `--help` need not take)
 
@@ -76,10 +79,11 @@ def _import(project: Project, word: str, scopes: tuple[str, ...], flags: Flags) 
     from whilly.cli.intake.tell import tell  # noqa: PLC0415  (as above)
     from whilly.cli.intake.wanted import Filters, read_wanted  # noqa: PLC0415  (as above)
 
+    project.places.listen(tell_wait)
     # What is wrong here is told before anything is asked there.
     filters = Filters(flags["label"], flags["query"], flags["jql"], flags["limit"])
     wanted = read_wanted(project, word, (*scopes, *flags["project"]), filters)
     file = open_plan(project, flags["plan"])
     outcome = carry_out(project, wanted, file, is_dry=flags["dry_run"])
     tell(outcome, is_json=flags["as_json"])
-    return ExitCode.DONE
+    return ExitCode.FAILED if outcome.merge.left_out else ExitCode.DONE

@@ -32,6 +32,7 @@ def _lines(outcome: Outcome) -> Iterator[str]:
         "added": len(merge.added),
         "changed": len(merge.changed),
         "skipped": len(merge.skipped),
+        "left out": len(merge.left_out),
         "unchanged": len(merge.unchanged),
     }
     told = ", ".join(f"{count} {word}" for word, count in counts.items() if count) or "no issue fits"
@@ -43,6 +44,8 @@ def _lines(outcome: Outcome) -> Iterator[str]:
         yield f"  ~ {one_line(item_id)}: {', '.join(fields)}"
     for item_id, why in merge.skipped.items():
         yield f"  - {one_line(f'{item_id}: {why}')}"
+    for name, why in merge.left_out.items():
+        yield f"  ! {one_line(f'{name} was left out: {why}')}"
 
 
 def _describe(outcome: Outcome) -> dict[str, object]:
@@ -55,6 +58,7 @@ def _describe(outcome: Outcome) -> dict[str, object]:
         "added": [{"id": item.id, "title": item.title} for item in merge.added],
         "changed": [{"id": item_id, "fields": list(fields)} for item_id, fields in merge.changed.items()],
         "skipped": [{"id": item_id, "reason": why} for item_id, why in merge.skipped.items()],
+        "left_out": [{"issue": name, "reason": why} for name, why in merge.left_out.items()],
         "unchanged": list(merge.unchanged),
         "notes": list(outcome.notes),
     }

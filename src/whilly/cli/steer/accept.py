@@ -11,7 +11,7 @@ from whilly.cli.exit_codes import ExitCode
 from whilly.cli.render_error import printable
 from whilly.cli.run_lock import find_owner
 from whilly.cli.steer.person import name_person
-from whilly.cli.subject import choose_plan, json_option, open_ledger, plan_option, print_json, require_item
+from whilly.cli.subject import json_option, open_ledger, plan_option, print_json, require_task
 from whilly.domain.errors import ConfigError
 
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
@@ -33,8 +33,7 @@ def accept(task: str, commit: str, note: str, wanted: str | None, *, as_json: bo
         message = f"{commit!r} is no commit's name"
         raise ConfigError(message, remedy=f"whilly why {task} names it; seven of its letters or more are enough")
     project = open_ledger()
-    plan = choose_plan(project, wanted)
-    row = require_item(project.reading.items(plan.id), plan, task)
+    plan, row = require_task(project, wanted, task)
     refusal = project.planning().accept(plan.id, row.item.id, name_person(project), commit.lower(), note)
     if as_json:
         print_json({"id": row.item.id, "is_done": not refusal, "reason": refusal})

@@ -10,7 +10,7 @@ from whilly.cli.exit_codes import ExitCode
 from whilly.cli.render_error import printable
 from whilly.cli.run_lock import find_owner
 from whilly.cli.steer.person import name_person
-from whilly.cli.subject import choose_plan, json_option, open_ledger, plan_option, print_json, require_item
+from whilly.cli.subject import json_option, open_ledger, plan_option, print_json, require_task
 
 if TYPE_CHECKING:
     from whilly.application.telling.rows import ItemRow
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 def cancel(task: str, reason: str, wanted: str | None, *, as_json: bool) -> int:
     """Cancel TASK: its agent is ended, its work so far stays on its branch, what depends on it is blocked."""
     project = open_ledger()
-    plan = choose_plan(project, wanted, task)
-    row = require_item(project.reading.items(plan.id), plan, task)
+    plan, row = require_task(project, wanted, task)
     refusal = project.recorder.cancel(plan.id, row.item.id, name_person(project), reason)
     problem = "" if refusal or find_owner(project.state) is not None else _end_session(project, row, reason)
     (after,) = project.reading.items(plan.id, row.item.id)

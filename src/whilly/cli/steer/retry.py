@@ -12,7 +12,7 @@ from whilly.cli.exit_codes import ExitCode
 from whilly.cli.render_error import printable
 from whilly.cli.run_lock import find_owner
 from whilly.cli.steer.person import name_person
-from whilly.cli.subject import choose_plan, json_option, open_ledger, plan_option, print_json, require_item
+from whilly.cli.subject import choose_plan, json_option, open_ledger, plan_option, print_json, require_tasks
 from whilly.domain.errors import ConfigError
 from whilly.domain.ids import ItemId
 from whilly.domain.work_item import ItemStatus
@@ -47,12 +47,12 @@ def retry(tasks: tuple[str, ...], note: str, wanted: str | None, *, is_failed: b
         message = "name the tasks, or say --failed" if not tasks else "name the tasks or say --failed, not both"
         raise ConfigError(message, remedy="whilly status lists the tasks")
     project = open_ledger()
-    plan = choose_plan(project, wanted, *tasks)
-    rows = project.reading.items(plan.id)
     if is_failed:
-        items = [row.item.id for row in rows if row.status is ItemStatus.FAILED]
+        plan = choose_plan(project, wanted)
+        items = [row.item.id for row in project.reading.items(plan.id) if row.status is ItemStatus.FAILED]
     else:
-        items = list(dict.fromkeys(require_item(rows, plan, task).item.id for task in tasks))
+        plan, rows = require_tasks(project, wanted, tasks)
+        items = list(dict.fromkeys(row.item.id for row in rows))
     answers = _retry(project, plan, items, note)
     if as_json:
         told = [{"id": a.item, "is_done": not a.refusal, "status": a.status, "reason": a.reason} for a in answers]

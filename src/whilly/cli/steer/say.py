@@ -7,7 +7,7 @@ import click
 from whilly.cli.exit_codes import ExitCode
 from whilly.cli.render_error import printable
 from whilly.cli.steer.person import name_person
-from whilly.cli.subject import choose_plan, json_option, open_ledger, plan_option, print_json, require_item
+from whilly.cli.subject import json_option, open_ledger, plan_option, print_json, require_task
 from whilly.domain.errors import ConfigError
 
 MAX_TEXT = 20_000
@@ -29,8 +29,7 @@ def say(task: str, text: str, wanted: str | None, *, as_json: bool) -> int:
         message = "there is nothing to say" if not said else f"the text is longer than {MAX_TEXT} characters"
         raise ConfigError(message, remedy='whilly say TASK "…"')
     project = open_ledger()
-    plan = choose_plan(project, wanted, task)
-    row = require_item(project.reading.items(plan.id), plan, task)
+    plan, row = require_task(project, wanted, task)
     refusal = project.planning().say(plan.id, row.item.id, name_person(project), said)
     run = row.run if row.run is not None and not row.run.is_ended else None
     is_heard = run is not None and run.wait is not None and run.wait.is_handed_over

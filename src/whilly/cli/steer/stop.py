@@ -10,7 +10,7 @@ from whilly.cli.exit_codes import ExitCode
 from whilly.cli.render_error import printable
 from whilly.cli.run_lock import find_owner
 from whilly.cli.steer.person import name_person
-from whilly.cli.subject import choose_plan, json_option, open_ledger, plan_option, print_json, require_item
+from whilly.cli.subject import json_option, open_ledger, plan_option, print_json, require_task
 
 if TYPE_CHECKING:
     from whilly.application.telling.rows import ItemRow
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 def stop(task: str, reason: str, wanted: str | None, *, as_json: bool) -> int:
     """End what is being done for TASK: its work is saved, and it waits until `whilly retry TASK` lets it go on."""
     project = open_ledger()
-    plan = choose_plan(project, wanted, task)
-    row = require_item(project.reading.items(plan.id), plan, task)
+    plan, row = require_task(project, wanted, task)
     person = name_person(project)
     refusal = project.planning().stop_attempt(plan.id, row.item.id, person, reason)
     problem = "" if refusal or find_owner(project.state) is not None else _end(project, row, person, reason)

@@ -144,11 +144,15 @@ def _choose(text: str, places: Sequence[Place], name: str | None, default: str, 
 
 
 def _choose_unnamed(text: str, fitting: Sequence[Place], default: str) -> Place:
-    own = [place for place in fitting if place is not GITHUB_COM]
+    # A place may be known by several addresses.
+    own: dict[str, Place] = {}
+    for place in fitting:
+        if place is not GITHUB_COM:
+            own.setdefault(place.name, place)
     by_default = [place for place in fitting if place.name == default]
     if by_default or len(own) <= 1:
-        return (by_default or own or list(fitting))[0]
-    names = " or ".join(f"{place.name}:{text}" for place in own)
+        return (by_default or [*own.values()] or list(fitting))[0]
+    names = " or ".join(f"{name}:{text}" for name in own)
     message = f"{shorten(text)} may be in several places"
     raise RuleViolation(message, remedy=f"write {names}, or the URL")
 

@@ -56,7 +56,8 @@ class Merge:
         changed: of tasks that are there, the fields that differ.
         unchanged: tasks whose issues say what they said.
         skipped: pending tasks that nobody wants any more, each with the reason.
-        notes: what people should know: issues that were left out, dependencies that could not be kept.
+        notes: what people should know: issues that were not meant, dependencies that could not be kept.
+        left_out: issues that no task can be made of, each with the reason.
     """
 
     added: tuple[WorkItem, ...] = ()
@@ -64,6 +65,7 @@ class Merge:
     unchanged: tuple[ItemId, ...] = ()
     skipped: Mapping[ItemId, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
@@ -100,6 +102,7 @@ class _Merging:
         self._taken = set(tasks)
         self._skipped: dict[ItemId, str] = {}
         self._notes: list[str] = []
+        self._left_out: dict[str, str] = {}
 
     def place(self, issues: Iterable[Issue]) -> Iterator[tuple[ItemId, IssueRef, Issue]]:
         """The open issues, each with the id of its task; the others are dealt with."""
@@ -114,6 +117,10 @@ class _Merging:
                 self._notes.append(f"{ref.short} is a pull request and not imported")
             elif issue.state is IssueState.CLOSED:
                 self._close(ref, issue.status, item_id)
+            elif not make_item(normalize_issue(read_issue(issue)), ItemId(ref.short)).description.strip():
+                self._left_out[ref.short] = "it has neither a title nor a text" + (
+                    f"; its task {item_id} stays as it is" if item_id else ""
+                )
             elif item_id is None and (other := self._ids.get(key_of(ref))):
                 self._notes.append(f"{ref.short} is not imported: {other} is about it already")
             elif name := item_id or self._choose_name(ref):
@@ -138,7 +145,7 @@ class _Merging:
             if task is not None and task.status is ItemStatus.SKIPPED:
                 self._notes.append(f"{ref.short} is open, and its task {item_id} stays skipped")
         self._tell_dependents({item.id for item in added} | changed.keys() | set(unchanged))
-        return Merge(tuple(added), changed, tuple(unchanged), self._skipped, tuple(self._notes))
+        return Merge(tuple(added), changed, tuple(unchanged), self._skipped, tuple(self._notes), self._left_out)
 
     def _find_own(self, ref: IssueRef) -> ItemId | None:
         """The task that an earlier import made of the issue."""

@@ -21,6 +21,10 @@ class Kind(StrEnum):
     """It is done twice; the answer is the first one."""
     CUT = "cut"
     """It is done, and the answer's JSON breaks off half-way, with a length that fits."""
+    MISSHAPEN = "misshapen"
+    """It is done, and JSON of another shape comes: a list for an object, an object for a list."""
+    EMPTIED = "emptied"
+    """It is done, and what comes is an empty object where there should be one with something in it."""
     STALLED = "stalled"
     """It is not done; nothing comes until the server closes."""
 

@@ -75,20 +75,20 @@ class Village:
         """Have somebody file an issue."""
         return self.hub.add_ticket(self.hub.repo, self.hub.users[by], title, body)
 
-    def name(self, ticket: Ticket) -> str:
-        """How people refer to an issue."""
-        return f"local:{self.hub.repo.name}#{ticket.number}"
+    def name(self, ticket: Ticket | str) -> str:
+        """How people refer to an issue; a text is what they write."""
+        return ticket if isinstance(ticket, str) else f"local:{self.hub.repo.name}#{ticket.number}"
 
     def start(self, *words: str) -> Running:
         """Start the installed `whilly`, with the token of its account."""
         environ = {**self.shop.environ, **self.environ, "LOCAL_TOKEN": self.hub.bot_token}
         return replace(self.shop, environ=environ).start(*words)
 
-    def forge(self, ticket: Ticket, *words: str) -> Ended:
+    def forge(self, ticket: Ticket | str, *words: str) -> Ended:
         """Have an issue worked on."""
         return self.start("forge", self.name(ticket), *words).wait(180)
 
-    def die(self, point: str, ticket: Ticket, *words: str) -> None:
+    def die(self, point: str, ticket: Ticket | str, *words: str) -> None:
         """The same, ended as by `kill -9` in the moment that it passes the point.
 
         Raises:

@@ -6,7 +6,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -120,7 +120,7 @@ class WireServer:
             reply = self._handle(call)
             if fault.kind is Kind.DOUBLED:
                 self._handle(call)
-            return (instead if fault.kind is Kind.MASKED else reply), fault.kind
+            return _disguise(reply, instead, fault.kind), fault.kind
 
     def _handle(self, call: Call) -> Reply:
         for method, pattern, handle in self._routes:
@@ -132,6 +132,16 @@ class WireServer:
                 except Refused as refused:
                     return refused.reply
         return self._missing(call)
+
+
+def _disguise(reply: Reply, instead: Reply, kind: Kind) -> Reply:
+    """What comes in the place of a reply."""
+    is_object = isinstance(reply.data, dict)
+    if kind is Kind.MASKED:
+        return instead
+    if kind is Kind.MISSHAPEN:
+        return replace(reply, data=[] if is_object else {})
+    return replace(reply, data={}) if kind is Kind.EMPTIED and is_object else reply
 
 
 class _Handler(BaseHTTPRequestHandler):

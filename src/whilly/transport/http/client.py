@@ -14,13 +14,14 @@ from whilly.domain.errors import BadResponse, PortError, RateLimited, Unavailabl
 from whilly.domain.redaction import Redactor
 from whilly.transport.http.allowance import Allowance, limited_for
 from whilly.transport.http.answer import Answer, NotJson
-from whilly.transport.http.fields import Fields, read_list
+from whilly.transport.http.fields import Fields, read_list, read_object
 from whilly.transport.http.refusal import Peer, Unanswered, is_passing, translate
 from whilly.transport.http.request import Request, to_params
 from whilly.transport.http.wire import TooLarge, Wire
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+    from datetime import datetime
     from types import TracebackType
 
     from whilly.ports.clock import Clock
@@ -49,6 +50,10 @@ class Patience:
     largest: int = 32 * MEBIBYTE
 
 
+WORTH_TELLING_S: Final = 5.0
+"""Seconds of waiting for a limit that people are told of."""
+
+
 @final
 class HttpClient:
     """Requests to one API.
@@ -60,6 +65,7 @@ class HttpClient:
         secrets: what must not be seen in any message.
         reserve: the share of the server's limits that is left to people.
         uses_proxies: whether the proxies of the machine count.
+        tell: hears who asks for a longer wait, and until when.
     """
 
     def __init__(  # noqa: PLR0913  (all that it depends on)
@@ -74,11 +80,12 @@ class HttpClient:
         patience: Patience = Patience(),
         reserve: float = 0.1,
         uses_proxies: bool = False,
+        tell: Callable[[str, datetime], None] = lambda _who, _until: None,
     ) -> None:
         self.url = url.rstrip("/")
         self.peer = peer
         self.calls = 0
-        self._clock, self._sleep, self._patience = clock, sleep, patience
+        self._clock, self._sleep, self._patience, self._tell = clock, sleep, patience, tell
         self._redactor = Redactor(secrets)
         self._allowance = Allowance(reserve)
         self._wire = Wire(self.url, headers, patience.request_s, uses_proxies=uses_proxies)
@@ -135,12 +142,12 @@ class HttpClient:
         """Ask for one object; an empty one where an accepted status came."""
         answer = await self.get(path, accept=accept, **params)
         what = self.name(Request("GET", path))
-        return Fields(answer.parse() if answer.is_success else None, what)
+        return read_object(answer.parse(), what) if answer.is_success else Fields(None, what)
 
     async def write(self, method: str, path: str, body: object) -> Fields:
         """Have something made or changed, and read what came of it."""
         answer = await self.send(Request(method, path, body=body))
-        return Fields(answer.parse(), self.name(Request(method, path)))
+        return read_object(answer.parse(), self.name(Request(method, path)))
 
     async def pause(self, seconds: float) -> None:
         """Wait."""
@@ -169,7 +176,7 @@ class HttpClient:
             pause = outcome.after if outcome.after is not None else self._backoff(tries)
             if self._clock.monotonic() + pause > ends_at:
                 raise outcome.error
-            await self._sleep(pause)
+            await (self._wait_for_limit(pause) if outcome.is_limit else self._sleep(pause))
 
     async def _wait_for_allowance(self, request: Request, ends_at: float) -> None:
         pause = self._allowance.pause(self._clock.now(), request.bucket)
@@ -178,7 +185,12 @@ class HttpClient:
         if self._clock.monotonic() + pause > ends_at:
             message = f"{self.peer.label}: what is left of its rate limit is kept for people, for {pause:.0f} s more"
             raise RateLimited(message, retry_after=timedelta(seconds=pause))
-        await self._sleep(pause)
+        await self._wait_for_limit(pause)
+
+    async def _wait_for_limit(self, seconds: float) -> None:
+        if seconds > WORTH_TELLING_S:
+            self._tell(self.peer.label, self._clock.now() + timedelta(seconds=seconds))
+        await self._sleep(seconds)
 
     async def _try(self, request: Request) -> Answer | _Setback:
         what = self.name(request)

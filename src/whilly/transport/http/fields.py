@@ -9,6 +9,7 @@ from whilly.domain.errors import BadResponse
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 """Stands for a time that was not given."""
+_REMEDY = "check that the address is the one of the API, and the server's version"
 
 
 @final
@@ -40,7 +41,16 @@ class Fields:
         if found := self.text(*path):
             return found
         message = f"{self.what}: the answer has no {'.'.join(path)}"
-        raise BadResponse(message, remedy="check that the address is the one of the API, and the server's version")
+        raise BadResponse(message, remedy=_REMEDY)
+
+    def need_text(self, *path: str) -> str:
+        """A text, which may be empty.
+
+        Raises:
+            BadResponse: there is none.
+        """
+        found = self._find(path)
+        return found if isinstance(found, str) else self.need(*path)
 
     def number(self, *path: str) -> int:
         """A whole number; 0 when there is none."""
@@ -89,6 +99,18 @@ class Fields:
         return found
 
 
+def read_object(data: object, what: str) -> Fields:
+    """The one object that was answered.
+
+    Raises:
+        BadResponse: it is something else.
+    """
+    if not isinstance(data, dict):
+        message = f"{what}: the answer is not the object that it should be"
+        raise BadResponse(message, remedy=_REMEDY)
+    return Fields(data, what)
+
+
 def read_list(data: object, what: str, *within: str) -> list[Fields]:
     """The objects of a list that was answered, either by itself or inside an object.
 
@@ -99,5 +121,5 @@ def read_list(data: object, what: str, *within: str) -> list[Fields]:
         data = Fields(data, what).raw(*within)
     if not isinstance(data, list):
         message = f"{what}: the answer is not the list that it should be"
-        raise BadResponse(message, remedy="check that the address is the one of the API, and the server's version")
-    return [Fields(item, what) for item in data]
+        raise BadResponse(message, remedy=_REMEDY)
+    return [read_object(item, what) for item in data]

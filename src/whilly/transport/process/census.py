@@ -21,6 +21,8 @@ ATTEMPT_VARIABLE = "WHILLY_ATTEMPT_ID"
 STATE_VARIABLE = "WHILLY_STATE_DIR"
 """Set beside the attempt's id, so that two repositories on one machine leave each other's processes alone."""
 
+_MOST_LISTS = 100
+"""Somebody else may be starting processes without end."""
 _HAS_PROC = Path("/proc/self/stat").exists()
 
 
@@ -134,12 +136,27 @@ def _find_parent(pid: int) -> int:
 
 
 def _look_into_proc() -> Iterator[_Seen]:
-    for name in sorted((int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()), reverse=True):
+    for name in _list_pids():
         head, _, tail = read_text(f"/proc/{name}/stat").rpartition(")")
         fields = tail.split()
         if len(fields) > 1 and fields[0] not in {"Z", "X"}:
             start = parse_start(f"){tail}")
             yield _Seen(name, int(fields[1]), head.partition("(")[2], start, _read_environment(name))
+
+
+def _list_pids() -> Iterator[int]:
+    """All processes, the newest first, and then those that have come while these were looked at.
+
+    What forks and ends all the time is gone from a list before it is read: on a slow machine list after list misses it,
+    and nothing seems to be left. Its child is new in the next list, which is short and read at once.
+    """
+    known: set[int] = set()
+    for _ in range(_MOST_LISTS):
+        found = {int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()}
+        if not (fresh := found - known):
+            return
+        known = found
+        yield from sorted(fresh, reverse=True)
 
 
 def _read_environment(pid: int) -> dict[str, str]:

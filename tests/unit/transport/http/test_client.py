@@ -30,6 +30,7 @@ class Bench:
         self.clock = ManualClock()
         self.waits: list[float] = []
         self.seen: list[Call] = []
+        self.told: list[tuple[str, float]] = []
 
     @asynccontextmanager
     async def client(self, path: str = "", **changes: float) -> AsyncIterator[HttpClient]:
@@ -40,6 +41,7 @@ class Bench:
             clock=self.clock,
             secrets=[TOKEN],
             sleep=self._sleep,
+            tell=lambda who, until: self.told.append((who, (until - self.clock.now()).total_seconds())),
             patience=Patience(**changes),  # type: ignore[arg-type]  # (numbers)
         ) as client:
             yield client
@@ -155,6 +157,16 @@ async def test_a_share_of_the_limit_is_left_to_people(bench: Bench) -> None:
         await client.get("/thing")
         await client.get("/thing")
     assert bench.waits == [50.0]
+    assert bench.told == [("Test (local)", 50.0)]
+
+
+async def test_only_a_longer_wait_for_a_limit_is_told(bench: Bench) -> None:
+    bench.fail(429, headers={"retry-after": "5"})
+    bench.fail(503, 3)
+    bench.fail(429, headers={"retry-after": "6"})
+    async with bench.client() as client:
+        await client.get("/thing")
+    assert bench.told == [("Test (local)", 6.0)]
 
 
 async def test_pages_are_followed_by_their_parameters_wherever_the_links_lead(bench: Bench) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import TYPE_CHECKING
 
 from whilly.adapters.git.layout import find_record
@@ -17,12 +18,14 @@ if TYPE_CHECKING:
     from whilly.cli.doctor.site import Site
 
 _SHOWN = 5
+FORGED = "whilly/"
+"""What the branches of issues begin with, whatever the settings say."""
 _NUMBERED = re.compile(r"-\d+$")
 """The end of a name that was taken already."""
 
 
 async def look_at_branches(site: Site) -> Iterable[Said]:
-    """Branches that no run has made and that no plan is integrated into."""
+    """Branches that no run has made and that no plan is integrated into, and those in whose way others are."""
     if not site.is_settled:
         return []
     project = site.project
@@ -33,15 +36,24 @@ async def look_at_branches(site: Site) -> Iterable[Said]:
     except PortError:
         # Git does not work here at all, which another check says.
         return []
-    own = [name for name in listed.text.splitlines() if name.startswith(prefix)]
+    names = listed.text.splitlines()
+    blocked = [_tell_blocked(name) for name in names if any(each.startswith(f"{name}/") for each in (prefix, FORGED))]
+    own = [name for name in names if name.startswith(prefix)]
     unknown = [name for name in own if name not in known and _NUMBERED.sub("", name) not in known]
-    if not unknown:
-        return []
+    return [*blocked, *([_tell_unknown(prefix, unknown)] if unknown else [])]
+
+
+def _tell_blocked(name: str) -> Said:
+    what = f"there is a branch {name}, so that git cannot make any {name}/…: it takes / for a folder"
+    return found("branch_in_the_way", what, subject=name, remedy=f"git branch -m {shlex.quote(name)} NAME")
+
+
+def _tell_unknown(prefix: str, unknown: list[str]) -> Said:
     shown = ", ".join(unknown[:_SHOWN]) + (", …" if len(unknown) > _SHOWN else "")
     count = "one branch" if len(unknown) == 1 else f"{len(unknown)} branches"
     what = f"the ledger knows nothing of {count} under {prefix}: {shown}"
     remedy = "git branch -d NAME deletes what is merged; look into the others first"
-    return [found("branch_unknown", what, subject=unknown[0], remedy=remedy)]
+    return found("branch_unknown", what, subject=unknown[0], remedy=remedy)
 
 
 def _known_branches(site: Site) -> set[str]:
