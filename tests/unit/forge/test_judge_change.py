@@ -156,8 +156,14 @@ async def test_what_shows_its_proofs_passes() -> None:
     }
 
 
-async def test_a_missing_test_is_asked_for_once() -> None:
+async def test_a_test_that_was_there_and_failed_shows_it_as_well() -> None:
     bench = Bench()
+    result = await bench.judge(RIGHT)
+    assert (result.outcome, result.reason) == (Outcome.COMPLETED, "shown: fails_before, old_tests_pass")
+
+
+async def test_a_missing_test_is_asked_for_once() -> None:
+    bench = Bench(commands=("true",))
     asked = await bench.judge(RIGHT)
     assert (asked.outcome, asked.commit) == (Outcome.REJECTED, bench.commit(RIGHT))
     assert asked.evidence is not None
@@ -173,7 +179,7 @@ async def test_a_missing_test_is_asked_for_once() -> None:
 
 @pytest.mark.parametrize(("proofs", "missing"), [(Demand.DRAFT, 1), (Demand.OFF, 0)])
 async def test_nobody_is_asked_where_the_setting_says_so(proofs: Demand, missing: int) -> None:
-    bench = Bench(proofs=proofs)
+    bench = Bench(commands=("true",), proofs=proofs)
     assert (await bench.judge(RIGHT)).outcome is Outcome.COMPLETED
     assert len((await bench.rounds())[0]["proofs"]["missing"]) == missing
 
@@ -288,7 +294,7 @@ async def test_paths_that_are_not_allowed_go_back() -> None:
 
 
 async def test_an_attempt_that_is_asked_for_twice_is_one_round() -> None:
-    bench = Bench()
+    bench = Bench(commands=("true",))
     commit = bench.commit(RIGHT)
     results = [await bench.judge_again(commit, 6) for _ in range(3)]
     assert [each.outcome for each in results] == [Outcome.REJECTED] * 3

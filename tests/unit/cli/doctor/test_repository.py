@@ -37,6 +37,13 @@ def test_a_damaged_repository_is_a_problem(clinic: Clinic) -> None:
     assert "repository_unusable" in clinic.look("--fix").codes
 
 
+def test_a_branch_in_the_way_of_ours_is_a_problem(clinic: Clinic) -> None:
+    assert "branch_in_the_way" not in clinic.look().codes
+    clinic.scratch.git("branch", "whilly")
+    found = clinic.look().find("branch_in_the_way")
+    assert (found["severity"], found["remedy"]) == ("problem", "git branch -m whilly NAME")
+
+
 @pytest.mark.parametrize("how", ["setting", "detached"])
 def test_a_base_branch_that_is_not_there_is_a_problem(clinic: Clinic, how: str) -> None:
     if how == "setting":

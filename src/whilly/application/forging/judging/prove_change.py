@@ -75,13 +75,15 @@ async def prove_change(change: Change, approach: Approach) -> Sight | Halt:
 
 
 async def _look_before(change: Change, sight: Sight) -> Sight | Halt:
-    """The change's tests on the base: one has to fail there."""
+    """The change's tests on the base: one has to fail there. It may be there already, and fail."""
     tests = list_new_tests(change.extents)
-    if not change.tests or not tests:
-        return sight if change.tests else _explain(sight, Proof.FAILS_BEFORE, NO_COMMAND)
+    if not change.tests:
+        return _explain(sight, Proof.FAILS_BEFORE, NO_COMMAND)
     failure = await change.try_tests(change.base, change.head, tests)
     if isinstance(failure, Halt):
         return failure
+    if failure is None and not tests:
+        return sight
     if failure is None:
         return _explain(sight, Proof.FAILS_BEFORE, f"the tests of the change pass on {change.place} as well")
     failing = list_failing(failure, change.tests)
