@@ -29,6 +29,11 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """For each processor two: most tests wait for what they have started."""
+    return 2 * (os.cpu_count() or 1)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Where everything is said to be installed, a skip is a failure."""

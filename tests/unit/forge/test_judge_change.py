@@ -188,7 +188,7 @@ async def test_nobody_is_asked_where_the_setting_says_so(proofs: Demand, missing
     ("commands", "setup", "why"),
     [
         (("true",), (), "the tests of the change pass on main ("),
-        ((TEST,), ("grep -q right answer.txt",), "the tests of the change could not be run on main ("),
+        ((TEST,), ("grep -q right answer.txt",), "the tests could not be run on main ("),
         (("test -f answer.txt && grep -q right answer.txt && no-such-thing",), (), ""),
         ((), (), "no command runs tests here"),
     ],

@@ -82,15 +82,12 @@ async def _look_before(change: Change, sight: Sight) -> Sight | Halt:
     failure = await change.try_tests(change.base, change.head, tests)
     if isinstance(failure, Halt):
         return failure
-    if failure is None and not tests:
-        return sight
-    if failure is None:
-        return _explain(sight, Proof.FAILS_BEFORE, f"the tests of the change pass on {change.place} as well")
-    failing = list_failing(failure, change.tests)
-    if not failing:
-        why = f"the tests of the change could not be run on {change.place}: {failure.summary}"
-        return _explain(sight, Proof.FAILS_BEFORE, why)
-    return replace(sight, seen=replace(sight.seen, fails_before=failing))
+    failing = list_failing(failure, change.tests) if failure else ()
+    if failing:
+        return replace(sight, seen=replace(sight.seen, fails_before=failing))
+    passes = f"the tests of the change pass on {change.place} as well" if tests else ""
+    why = f"the tests could not be run on {change.place}: {failure.summary}" if failure else passes
+    return _explain(sight, Proof.FAILS_BEFORE, why) if why else sight
 
 
 async def _look_at_old_tests(change: Change, sight: Sight) -> Sight | Halt:
