@@ -133,7 +133,7 @@ def _find_anywhere(project: Project, task: str) -> tuple[PlanRow, ItemRow]:
 
 def is_reference(text: str) -> bool:
     """Whether it can only be meant as a reference, and is no task's id."""
-    return any(mark in text for mark in ("/", "#", ".json:"))
+    return any(mark in text for mark in ("/", "#", ":"))
 
 
 def _has(project: Project, plan: PlanRow, tasks: Iterable[str]) -> bool:

@@ -19,7 +19,7 @@ from whilly.domain.forge.issue import Permission, Person
 from whilly.domain.forge.place import Place, Provider
 from whilly.domain.forge.pull_request import CheckState, Merged, MergeMethod, NotMerged, Obstacle, Opinion, PullState
 from whilly.domain.secret import Secret
-from whilly.testing.contracts import AnswersContract, ForgeContract, TrackerContract
+from whilly.testing.contracts import AnswersContract, ForgeContract, PullAnswersContract, TrackerContract
 from whilly.testing.contracts.forge import BRANCH, make_draft
 from whilly.testing.forges.faults import HTML_502, Fault, Kind
 from whilly.testing.forges.gitea.render import Render
@@ -61,7 +61,7 @@ class TestGiteaTracker(TrackerContract):
     pass
 
 
-class TestGiteaAnswers(AnswersContract):
+class TestGiteaAnswers(AnswersContract, PullAnswersContract):
     pass
 
 

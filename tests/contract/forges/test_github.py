@@ -15,7 +15,7 @@ from whilly.domain.forge.issue import Permission
 from whilly.domain.forge.place import Place, Provider
 from whilly.domain.forge.pull_request import Obstacle
 from whilly.domain.secret import Secret
-from whilly.testing.contracts import AnswersContract, ForgeContract, TrackerContract
+from whilly.testing.contracts import AnswersContract, ForgeContract, PullAnswersContract, TrackerContract
 from whilly.testing.contracts.forge import BRANCH, make_draft
 from whilly.testing.forges.faults import HTML_502, Fault, Kind
 from whilly.testing.forges.github.server import GithubServer
@@ -42,7 +42,7 @@ class TestGithubTracker(TrackerContract):
     pass
 
 
-class TestGithubAnswers(AnswersContract):
+class TestGithubAnswers(AnswersContract, PullAnswersContract):
     pass
 
 

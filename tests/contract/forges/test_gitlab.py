@@ -14,7 +14,7 @@ from whilly.domain.errors import NotAuthorized
 from whilly.domain.forge.place import Place, Provider
 from whilly.domain.forge.pull_request import Opinion
 from whilly.domain.secret import Secret
-from whilly.testing.contracts import AnswersContract, ForgeContract, TrackerContract
+from whilly.testing.contracts import AnswersContract, ForgeContract, PullAnswersContract, TrackerContract
 from whilly.testing.contracts.forge import BRANCH, make_draft
 from whilly.testing.forges.faults import HTML_502, Fault, Kind
 from whilly.testing.forges.gitlab.server import GitlabServer
@@ -45,7 +45,7 @@ class TestGitlabTracker(TrackerContract):
     pass
 
 
-class TestGitlabAnswers(AnswersContract):
+class TestGitlabAnswers(AnswersContract, PullAnswersContract):
     pass
 
 

@@ -158,4 +158,4 @@ async def list_remotes(git: Git, root: Path) -> dict[str, str]:
 
 async def share_history(git: Git, root: Path, one: str, other: str) -> bool:
     """Whether the two commits, which are here, come from one."""
-    return (await git.run(root, "merge-base", one, other, accept=(0, 1))).code == 0
+    return (await git.run(root, "merge-base", one, other, accept=(0, 1, 128))).code == 0

@@ -9,6 +9,7 @@ from whilly.adapters.gitlab.payloads import read_note, read_person
 from whilly.adapters.gitlab.tracker import PAGE
 from whilly.domain.errors import NotFound
 from whilly.domain.forge.pull_request import CONVERSATION, Opinion, Review, Thread
+from whilly.transport.http.fields import read_list
 from whilly.transport.http.request import Request
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Discussion:
         approvals = await self._http.fetch(f"{self.path}/approvals", accept=_ABSENT)
         given = [(entry, "approved") for entry in approvals.children("approved_by")]
         answer = await self._http.get(f"{self.path}/reviewers", accept=_ABSENT)
-        if answer.is_success:
+        if answer.is_success and read_list(answer.parse(), f"{self.path}/reviewers"):
             reviewers = self._http.items(f"{self.path}/reviewers", per_page=PAGE)
             given += [(entry, entry.text("state")) async for entry in reviewers if entry.text("state") != "approved"]
         return tuple([await self._read_review(entry, word) for entry, word in given if word in _OPINIONS])

@@ -6,7 +6,7 @@ An adapter's test is `class TestMyClock(ClockContract)` with a fixture `clock`; 
 from __future__ import annotations
 
 from whilly.testing.contracts.agent import AgentCase, AgentContract
-from whilly.testing.contracts.answers import AnswersContract, AnswersRig
+from whilly.testing.contracts.answers import AnswersContract, AnswersRig, PullAnswersContract, PullAnswersRig
 from whilly.testing.contracts.checks import ChecksContract
 from whilly.testing.contracts.clock import ClockContract
 from whilly.testing.contracts.forge import ForgeContract, ForgeRig
@@ -34,6 +34,8 @@ __all__ = [
     "HandoffsContract",
     "HandoffsRig",
     "MachineContract",
+    "PullAnswersContract",
+    "PullAnswersRig",
     "RepositoryContract",
     "RepositoryWorld",
     "SandboxContract",

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Protocol
 
 from whilly.domain.errors import BadResponse
+from whilly.testing.contracts.forge import BRANCH, ForgeRig, make_draft
 from whilly.testing.contracts.suite import ContractSuite
 from whilly.testing.forges.faults import Fault, Kind
 
@@ -76,8 +77,32 @@ class AnswersContract(ContractSuite):
         assert refused
 
 
+class PullAnswersRig(ForgeRig, Protocol):
+    """A forge and the server that it speaks to."""
+
+    @property
+    def server(self) -> WireServer:
+        """Its server."""
+        ...
+
+
+class PullAnswersContract(ContractSuite):
+    """The same for pull requests; override the fixture `rig`."""
+
+    async def test_a_pull_request_in_another_shape_is_a_bad_response(self, rig: PullAnswersRig) -> None:
+        rig.push(BRANCH, {"a.txt": "a\n"})
+        pull = await rig.forge.open_pull_request(make_draft(rig))
+
+        async def read() -> None:
+            await rig.forge.fetch_pull_request(pull.ref)
+            await rig.forge.fetch_push_access(rig.repository)
+
+        refused, taken = await _break_each(rig, "GET", Kind.MISSHAPEN, read)
+        assert (bool(refused), taken) == (True, [])
+
+
 async def _break_each(
-    rig: AnswersRig, method: str, kind: Kind, act: Callable[[], Awaitable[None]]
+    rig: AnswersRig | PullAnswersRig, method: str, kind: Kind, act: Callable[[], Awaitable[None]]
 ) -> tuple[list[str], list[str]]:
     """Have each request of an act answered wrongly, one at a time: those that end it as they should, and the others."""
     refused: list[str] = []

@@ -205,6 +205,14 @@ def test_branches_that_the_ledger_does_not_know_are_a_note(clinic: Clinic) -> No
     assert (found["severity"], found["what"].endswith(": whilly/odd")) == ("note", True)
 
 
+def test_a_branch_in_whose_place_git_needs_a_folder_is_told(clinic: Clinic) -> None:
+    clinic.scratch.git("branch", "whilly-else")
+    assert "branch_in_the_way" not in clinic.look().codes
+    clinic.scratch.git("branch", "whilly")
+    found = clinic.look().find("branch_in_the_way")
+    assert (found["subject"], found["remedy"]) == ("whilly", "git branch -m whilly NAME")
+
+
 def test_the_record_of_a_dead_run_is_removed(clinic: Clinic) -> None:
     clinic.write({".whilly/.gitignore": "*\n", ".whilly/run.json": "{}", ".whilly/run.lock": ""})
     assert clinic.look().find("run_record_stale")["severity"] == "note"
