@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from whilly.application.forging.assess_issue import assess_issue
 from whilly.application.forging.ingest_issue import load_spec
 from whilly.application.forging.records import name_pull
-from whilly.application.forging.understand_issue import judge_spec
 from whilly.application.forging.work_on_issue import tell_issue
 from whilly.application.verify_change import commands_for
+from whilly.domain.challenge.review import list_points
 from whilly.domain.delivery.draft import find_draft_reasons
 from whilly.domain.delivery.pull_request_text import CAPS, Checked, Source, Story, compose_body, compose_title
 from whilly.domain.failure.verdict import Ruling, Verdict
@@ -28,7 +29,8 @@ async def compose_pull_request(brief: Brief, context: AttemptContext, desk: Desk
     """What is to be there on the forge; each of its checks has passed on the commit that is pushed."""
     spec = await load_spec(brief, desk)
     told = await tell_issue(brief, context, desk)
-    choice, judgement = choose_strategy(spec), judge_spec(spec, context)
+    choice, assessment = choose_strategy(spec), await assess_issue(brief, context, desk, spec)
+    judgement = assessment.judgement
     reasons = find_draft_reasons(judgement, choice.approach, Ruling(Verdict.PASS, "every check passed"))
     is_draft = bool(reasons) if desk.rules.is_draft is None else desk.rules.is_draft
     source = _source(desk, spec)
@@ -38,6 +40,7 @@ async def compose_pull_request(brief: Brief, context: AttemptContext, desk: Desk
         why=spec.problem or spec.title,
         checks=tuple(Checked(each.run, has_passed=True) for each in commands_for(told, context.rules.profile)),
         criteria=tuple((each.text, each.is_done) for each in spec.criteria),
+        risks=list_points(assessment.review),
         assumptions=judgement.assumptions,
         strategy=str(choice.approach.strategy),
         run=brief.run.id,
