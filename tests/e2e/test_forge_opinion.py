@@ -216,6 +216,33 @@ def test_without_an_answer_that_can_be_used_it_may_have_to_wait(village: Village
 
 
 @on_github
+def test_another_text_is_asked_about_twice_as_well(village: Village) -> None:
+    village.settings = village.settings.replace(SETTINGS, WAITS)
+    village.configure()
+    say(village, "echo no\n")
+    issue = file(village)
+    assert (village.forge(issue).code, len(asked(village))) == (1, 2)
+    issue.body += "- a copy is kept\n"
+    ended = village.forge(issue)
+    assert (ended.code, village.pulls, len(asked(village))) == (1, [], 4), ended.out
+    assert (village.forge(issue).code, len(asked(village))) == (0, 4)
+
+
+@on_github
+def test_what_is_edited_while_the_agent_thinks_is_thought_about_anew(village: Village) -> None:
+    say(village, 'cat "$WORLD/opinion.json"; touch "$WORLD/thinks"; until [ -e "$WORLD/go" ]; do sleep 0.02; done\n')
+    think(village, missing_information=[QUESTION])
+    issue = file(village)
+    running = village.start("forge", village.name(issue))
+    village.shop.wait_for((village.shop.world / "thinks").exists, 60)
+    issue.body += "- the right one is meant\n"
+    think(village)
+    village.shop.let_go()
+    ended = running.wait(120)
+    assert (ended.code, issue.notes, len(asked(village))) == (0, [], 2), ended.out + ended.err
+
+
+@on_github
 def test_what_could_not_be_used_at_first_may_be_mended(village: Village) -> None:
     say(village, f'if grep -q "^{AGAIN}" "$prompt"; then cat "$WORLD/opinion.json"; else echo no; fi\n')
     think(village, missing_information=[QUESTION])
@@ -225,8 +252,9 @@ def test_what_could_not_be_used_at_first_may_be_mended(village: Village) -> None
 
 
 @on_github
-def test_a_person_as_the_analyst_is_not_asked_for_opinions(village: Village) -> None:
-    village.settings += '\n[roles.analyst]\nagent = "demo"\n'
+@pytest.mark.parametrize("agent", ["demo", "handoff"])
+def test_who_has_no_model_is_not_asked_for_opinions(village: Village, agent: str) -> None:
+    village.settings += f'\n[roles.analyst]\nagent = "{agent}"\n'
     village.configure()
     ended = village.forge(file(village))
     assert ended.code == 0, ended.out + ended.err

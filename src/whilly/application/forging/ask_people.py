@@ -51,8 +51,3 @@ async def refuse(brief: Brief, context: AttemptContext, desk: Desk, made: Review
     told |= dict.fromkeys(open_ones, brief.run.attempt)
     await desk.artefacts.save(brief.run.id, REFUSED, {"version": 1, "issue": issue, "told": told})
     return AttemptResult(Outcome.BLOCKED, f"rejected: {reason}"[:1000], commit=brief.run.head, whom="person")
-
-
-async def is_refused(brief: Brief, desk: Desk) -> bool:
-    """Whether people were told that something grave speaks against it."""
-    return await desk.artefacts.load(brief.run.id, REFUSED) is not None

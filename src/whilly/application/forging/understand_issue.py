@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whilly.application.forging.ask_people import CLARIFY, ask_author, is_refused, refuse
+from whilly.application.forging.ask_people import CLARIFY, ask_author, refuse
 from whilly.application.forging.assess_issue import CHALLENGE, OPINION, READINESS, scope_of
 from whilly.application.forging.desk import Asking
-from whilly.application.forging.ingest_issue import fetch_issue, find_edit, load_spec
+from whilly.application.forging.ingest_issue import fetch_issue, load_spec
 from whilly.application.forging.plan_work import IN_PARTS, PLAN, find_answer
-from whilly.domain.attempt import AttemptResult, Evidence, Outcome
+from whilly.domain.attempt import AttemptResult, Outcome
 from whilly.domain.challenge.describe import describe_challenge
 from whilly.domain.challenge.review import review_spec
 from whilly.domain.intake.readiness import Readiness, describe_readiness, judge
@@ -57,11 +57,9 @@ async def check_readiness(brief: Brief, context: AttemptContext, desk: Desk) -> 
 async def challenge(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptResult:
     """Completed when nothing speaks against doing it; what has to be answered first goes into the agent's task.
 
-    A rejection waits for a person; who lets the run go on with the same objections has decided. A conflict when the
-    issue was changed meanwhile. If the settings want one, an agent's opinion of the same text comes next.
+    A rejection waits for a person; who lets the run go on with the same objections has decided. If the settings want
+    one, an agent's opinion comes next.
     """
-    if await is_refused(brief, desk) and (edit := await find_edit(brief, desk)):
-        return AttemptResult(Outcome.CONFLICT, edit, commit=brief.run.head, evidence=Evidence(edit))
     made = review_spec(await load_spec(brief, desk))
     await desk.artefacts.save(brief.run.id, CHALLENGE, describe_challenge(made))
     if refused := await refuse(brief, context, desk, made):
