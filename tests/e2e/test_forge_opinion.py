@@ -260,6 +260,7 @@ def test_who_has_no_model_is_not_asked_for_opinions(village: Village, agent: str
     assert ended.code == 0, ended.out + ended.err
     told = {"used": False, "why": "whoever was asked gives no opinions"}
     assert (asked(village), artefact(village, "readiness")["opinion"]) == ([], told)
+    assert list(artefact(village, "opinion")["faults"].values()) == [told["why"]]
 
 
 def test_what_the_rules_stop_costs_nothing(village: Village) -> None:

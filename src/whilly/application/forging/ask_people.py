@@ -47,7 +47,7 @@ async def refuse(brief: Brief, context: AttemptContext, desk: Desk, made: Review
     context.ports.checkpoint("ask:before")
     text = f"This is not begun: {neutralize(reason)}\n\nEdit the description, or let somebody begin it all the same."
     await desk.tracker.comment(desk.ref, f"{desk.ref.key}/challenge", text)
-    context.ports.checkpoint("ask:after")
     told |= dict.fromkeys(open_ones, brief.run.attempt)
     await desk.artefacts.save(brief.run.id, REFUSED, {"version": 1, "issue": issue, "told": told})
+    context.ports.checkpoint("ask:after")
     return AttemptResult(Outcome.BLOCKED, f"rejected: {reason}"[:1000], commit=brief.run.head, whom="person")
