@@ -220,4 +220,5 @@ def test_the_forms_stay() -> None:
         "question": "T-2 speaks of `T-100` of T-100, but does not wait for it",
         "alternative": "add T-100 to the dependencies of T-2, or the file to its key_files",
         "triz_principles": [10],
+        "found_by": "rules",
     }

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from whilly.config.pipelines import load_pipelines
-from whilly.domain.attempt import Outcome
+from whilly.domain.attempt import AttemptResult, Outcome
+from whilly.domain.flow.event import AttemptEnded
+from whilly.domain.flow.lifecycle import decide
 from whilly.domain.flow.pipeline import END, Pipeline, Route, Stage
+from whilly.domain.flow.run import Phase, Run
+from whilly.domain.ids import ItemId, PlanId, RunId
+
+NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 
 SOUND = Pipeline(
     "p",
@@ -30,6 +37,27 @@ def changed(stage: str, **fields: object) -> Pipeline:
 def test_the_packaged_pipelines_have_no_problems() -> None:
     packaged = load_pipelines(Path("/nowhere"), max_attempts=3)
     assert {name: pipeline.problems() for name, pipeline in packaged.items()} == {"forge": [], "prd": [], "solo": []}
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Outcome.COMPLETED,
+        Outcome.NO_PROGRESS,
+        Outcome.CRASHED,
+        Outcome.STALLED,
+        Outcome.TIMED_OUT,
+        Outcome.OVER_BUDGET,
+    ],
+)
+@pytest.mark.parametrize("taken", [0, 1000])
+def test_whatever_becomes_of_asking_for_an_opinion_it_is_weighed(outcome: Outcome, taken: int) -> None:
+    forge = load_pipelines(Path("/nowhere"), max_attempts=3)["forge"]
+    run = Run(
+        RunId("r"), PlanId("p"), ItemId("i"), "forge", "opinion", Phase.RUNNING, attempt=1, rounds={"weigh": taken}
+    )
+    ended = decide(run, AttemptEnded(1, AttemptResult(outcome), at=NOON), forge).run
+    assert (ended.stage, ended.phase) == ("weigh", Phase.QUEUED)
 
 
 def test_a_loop_with_a_limit_is_sound() -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from whilly.application.forging.assess_issue import assess_issue
 from whilly.application.forging.ingest_issue import load_spec
 from whilly.application.forging.plan_work import PLAN
 from whilly.application.forging.records import find_fork, name_pull
 from whilly.application.forging.rounds import find_last
-from whilly.application.forging.understand_issue import judge_spec
 from whilly.application.forging.work_on_issue import tell_issue
 from whilly.application.verify_change import commands_for
+from whilly.domain.challenge.review import list_points
 from whilly.domain.delivery.draft import find_draft_reasons
 from whilly.domain.delivery.pull_request_text import CAPS, Checked, Source, Story, compose_body, compose_title
 from whilly.domain.failure.verdict import Ruling, Verdict
@@ -38,7 +39,8 @@ async def compose_pull_request(brief: Brief, context: AttemptContext, desk: Desk
     """What is to be there on the forge for the branch at this commit; its checks are told as they ended."""
     spec = await load_spec(brief, desk)
     told = await tell_issue(brief, context, desk)
-    choice, judgement = choose_strategy(spec), judge_spec(spec, context)
+    choice, assessment = choose_strategy(spec), await assess_issue(brief, context, desk, spec)
+    judgement = assessment.judgement
     last, base = await find_last(brief, desk), await find_fork(brief, desk) or brief.base
     ruling = last.ruling if last else Ruling(Verdict.PASS, "every check passed")
     missing = [(each.proof, each.why) for each in last.missing] if last else []
@@ -46,6 +48,7 @@ async def compose_pull_request(brief: Brief, context: AttemptContext, desk: Desk
     is_draft = bool(reasons) if desk.rules.is_draft is None else desk.rules.is_draft
     source, parts = _source(desk, spec), await desk.parts.find(brief.run.plan, brief.item.id)
     planned = await desk.artefacts.load(brief.run.id, PLAN) or {}
+    points = list_points(assessment.review)
     accepted = await _list_accepted(brief, context, base, commit, may_be_in_parts=bool(parts))
     story = Story(
         source=source,
@@ -54,7 +57,7 @@ async def compose_pull_request(brief: Brief, context: AttemptContext, desk: Desk
         checks=await _tell_checks(last, context, commit) if last else _count_as_passed(told, context),
         proofs=_tell_proofs(last, base) if last else (),
         criteria=tuple((each.text, each.is_done) for each in spec.criteria),
-        risks=(*accepted, *_list_gaps(ruling, missing), *_list_planned(planned)),
+        risks=tuple(dict.fromkeys((*accepted, *_list_gaps(ruling, missing), *points, *_list_planned(planned)))),
         assumptions=judgement.assumptions,
         strategy=str(choice.approach.strategy),
         run=brief.run.id,

@@ -60,11 +60,25 @@ class Asking(StrEnum):
     NEVER = "never"
 
 
+class Without(StrEnum):
+    """What follows when there is no second opinion that can be used."""
+
+    GO_ON = "go_on"
+    WAIT = "wait"
+    """For a person."""
+
+
 @dataclass(frozen=True, slots=True)
 class IssueRules:
-    """How issues are prepared."""
+    """How issues are prepared.
+
+    Attributes:
+        second_opinion: an agent is asked what is missing in an issue and what speaks against it, after the rules.
+    """
 
     plan: Asking = Asking.AUTO
+    second_opinion: bool = False
+    without: Without = Without.GO_ON
 
 
 @dataclass(frozen=True, slots=True)

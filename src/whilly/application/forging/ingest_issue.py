@@ -91,6 +91,15 @@ async def find_digest(brief: Brief, desk: Desk) -> str:
     return str(document.get("digest", ""))
 
 
+async def find_edit(brief: Brief, desk: Desk) -> str:
+    """What has changed about the issue since it was read last; empty when nothing has."""
+    before = await find_digest(brief, desk)
+    issue = await desk.tracker.fetch_issue(desk.ref)
+    if before in {"", digest_issue(issue)}:
+        return ""
+    return f"issue {desk.ref.short} was changed at {issue.updated_at:%Y-%m-%d %H:%M} while it was worked on"
+
+
 def render_issue(issue: Issue) -> Mapping[str, object]:
     """The issue as a document: what anybody wrote, as it came."""
     text = read_issue(issue)

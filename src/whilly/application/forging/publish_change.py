@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whilly.application.forging.compose_pull_request import compose_pull_request
-from whilly.application.forging.ingest_issue import ISSUE, digest_issue
+from whilly.application.forging.ingest_issue import find_edit
 from whilly.application.forging.records import find_head, find_waiting, keep_pull, mark_answered
 from whilly.application.forging.rounds import find_known_failure
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome
@@ -24,7 +24,7 @@ async def publish_change(brief: Brief, context: AttemptContext, desk: Desk) -> A
     commit = await context.ports.repository.find_commit(f"refs/heads/{brief.target}")
     if commit is None:
         return AttemptResult(Outcome.CRASHED, f"branch {brief.target} is gone")
-    if edited := await _find_edit(brief, desk):
+    if edited := await find_edit(brief, desk):
         return AttemptResult(Outcome.REJECTED, edited, commit=brief.run.head, evidence=Evidence(edited))
     if not await _push(brief, context, desk, commit):
         return AttemptResult(Outcome.ASKED, await _tell_foreign(brief, desk), commit=brief.run.head)
@@ -43,15 +43,6 @@ async def _tell_foreign(brief: Brief, desk: Desk) -> str:
     theirs = await desk.remote.fetch(branch)
     both = f"git switch {branch} && git merge {theirs[:12]} && git switch -, then whilly retry {brief.item.id}"
     return f"{reason}; go on in the clone that they are from, or keep both: {both}"
-
-
-async def _find_edit(brief: Brief, desk: Desk) -> str:
-    """What has changed about the issue since the work on it began; empty when nothing has."""
-    before = await desk.artefacts.load(brief.run.id, ISSUE) or {}
-    issue = await desk.tracker.fetch_issue(desk.ref)
-    if before.get("digest") in {None, digest_issue(issue)}:
-        return ""
-    return f"issue {desk.ref.short} was changed at {issue.updated_at:%Y-%m-%d %H:%M} while it was worked on"
 
 
 async def _push(brief: Brief, context: AttemptContext, desk: Desk, commit: CommitId) -> bool:

@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
+from whilly.application.forging.ask_people import CLARIFY, ask_author, refuse
+from whilly.application.forging.assess_issue import CHALLENGE, OPINION, READINESS, scope_of
 from whilly.application.forging.desk import Asking
 from whilly.application.forging.ingest_issue import fetch_issue, load_spec
 from whilly.application.forging.plan_work import IN_PARTS, PLAN, find_answer
 from whilly.domain.attempt import AttemptResult, Outcome
 from whilly.domain.challenge.describe import describe_challenge
-from whilly.domain.challenge.finding import Verdict
 from whilly.domain.challenge.review import review_spec
-from whilly.domain.intake.readiness import Readiness, ask, describe_readiness, judge
-from whilly.domain.intake.rules import Scope
+from whilly.domain.intake.readiness import Readiness, describe_readiness, judge
 from whilly.domain.intake.spec import describe_spec, make_item
 from whilly.domain.intake.strategy import choose_strategy, describe_strategy
 from whilly.domain.planning.parts import is_large
-from whilly.domain.text.neutralize import neutralize
 
 if TYPE_CHECKING:
     from whilly.application.attempt_context import AttemptContext
     from whilly.application.forging.desk import Desk
     from whilly.domain.flow.brief import Brief
-    from whilly.domain.intake.readiness import Judgement
     from whilly.domain.intake.spec import IssueSpec
     from whilly.domain.intake.strategy import Approach
 
-SPEC, READINESS, CHALLENGE, STRATEGY = "issue_spec", "readiness", "challenge", "strategy"
+SPEC, STRATEGY = "issue_spec", "strategy"
 PROPOSE = "propose"
 """Branch: an agent is asked for a plan."""
-CLARIFY, READY = "needs-clarification", "whilly:ready"
-"""Labels: somebody has to tell more; somebody wants it to be begun."""
+WEIGH = "weigh"
+"""Branch: an agent was asked for its opinion before."""
 
 
 async def normalize(brief: Brief, _context: AttemptContext, desk: Desk) -> AttemptResult:
@@ -48,44 +45,29 @@ async def check_readiness(brief: Brief, context: AttemptContext, desk: Desk) -> 
     """
     issue = await fetch_issue(brief, desk)
     await normalize(brief, context, desk)
-    judgement = judge_spec(await load_spec(brief, desk), context)
+    judgement = judge(await load_spec(brief, desk), scope_of(context))
     await desk.artefacts.save(brief.run.id, READINESS, describe_readiness(judgement))
     if judgement.state is not Readiness.BLOCKED:
         if CLARIFY in issue.labels:
             await desk.tracker.set_labels(desk.ref, [], [CLARIFY])
         return AttemptResult(Outcome.COMPLETED, str(judgement.state))
-    context.ports.checkpoint("ask:before")
-    await desk.tracker.comment(desk.ref, f"{desk.ref.key}/readiness", ask(judgement))
-    await desk.tracker.set_labels(desk.ref, [CLARIFY], [READY])
-    context.ports.checkpoint("ask:after")
-    reason = f"not ready: {'; '.join(judgement.missing_information)}"
-    return AttemptResult(Outcome.BLOCKED, reason[:1000], whom=f"person:{issue.author.login}")
-
-
-def judge_spec(spec: IssueSpec, context: AttemptContext) -> Judgement:
-    """The judgement of an issue by the rules, within what the repository allows."""
-    profile = context.rules.profile
-    return judge(spec, Scope(profile.allowed_paths, profile.forbidden_paths))
+    return await ask_author(brief, context, desk, judgement)
 
 
 async def challenge(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptResult:
     """Completed when nothing speaks against doing it; what has to be answered first goes into the agent's task.
 
-    A rejection waits for a person; who lets the run go on with the same objections has decided.
+    A rejection waits for a person; who lets the run go on with the same objections has decided. If the settings want
+    one, an agent's opinion comes next.
     """
     made = review_spec(await load_spec(brief, desk))
-    before = await desk.artefacts.load(brief.run.id, CHALLENGE) or {}
-    document = describe_challenge(made)
-    await desk.artefacts.save(brief.run.id, CHALLENGE, document)
-    if made.verdict is not Verdict.REJECT or before == json.loads(json.dumps(document)):
-        return AttemptResult(Outcome.COMPLETED, f"{made.verdict}: {made.reason}"[:500])
-    context.ports.checkpoint("ask:before")
-    text = (
-        f"This is not begun: {neutralize(made.reason)}\n\nEdit the description, or let somebody begin it all the same."
-    )
-    await desk.tracker.comment(desk.ref, f"{desk.ref.key}/challenge", text)
-    context.ports.checkpoint("ask:after")
-    return AttemptResult(Outcome.BLOCKED, f"rejected: {made.reason}"[:1000], whom="person")
+    await desk.artefacts.save(brief.run.id, CHALLENGE, describe_challenge(made))
+    if refused := await refuse(brief, context, desk, made):
+        return refused
+    reason, branch = f"{made.verdict}: {made.reason}"[:500], ""
+    if desk.issues.second_opinion:
+        branch = WEIGH if await find_answer(brief, desk, OPINION) else OPINION
+    return AttemptResult(Outcome.COMPLETED, reason, commit=brief.run.head, branch=branch)
 
 
 async def select_strategy(brief: Brief, _context: AttemptContext, desk: Desk) -> AttemptResult:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from whilly.application.forging.assess_issue import OPINION, find_usable, scope_of
 from whilly.application.forging.ingest_issue import load_spec
 from whilly.application.forging.plan_work import PLAN, ask
 from whilly.application.forging.rounds import find_known_failure
-from whilly.application.forging.understand_issue import judge_spec
 from whilly.application.integrate_change import integrate_change
-from whilly.domain.attempt import AttemptResult, Outcome
+from whilly.domain.attempt import AttemptResult, Evidence, Outcome
 from whilly.domain.challenge.review import list_points, review_spec
 from whilly.domain.flow.brief import Profile
+from whilly.domain.intake.readiness import judge
 from whilly.domain.intake.spec import make_item
 from whilly.domain.intake.strategy import choose_strategy
+from whilly.domain.planning.opinion import describe_question, tell_opinion
 from whilly.domain.planning.work_plan import tell_plan
 
 if TYPE_CHECKING:
@@ -45,7 +47,10 @@ def ask_or(work: Handler) -> Stage:
             return await work(told, context)
         # How the work is done concerns whoever does it.
         told = replace(told, instructions={**told.instructions, "during_work": ()})
-        return await ask(told, context, desk)
+        result = await ask(told, context, desk)
+        # Who is asked again learns what became of the last time.
+        failed = result.outcome is not Outcome.COMPLETED and result.evidence is None
+        return replace(result, evidence=Evidence(result.reason[:500])) if failed else result
 
     return act
 
@@ -74,11 +79,15 @@ async def tell_issue(brief: Brief, context: AttemptContext, desk: Desk) -> Brief
     """The attempt, with the issue as its task and the strategy as its instructions."""
     spec = await load_spec(brief, desk)
     item = make_item(spec, brief.item.id)
-    if plan := tell_plan(await desk.artefacts.load(brief.run.id, PLAN)):
-        item = replace(item, description=f"{item.description}\n\n{plan}")
-    approach, judgement = choose_strategy(spec).approach, judge_spec(spec, context)
+    # What agents have said stands where the issue stands: it is data.
+    plan = tell_plan(await desk.artefacts.load(brief.run.id, PLAN))
+    for told in filter(None, (tell_opinion(await find_usable(brief, desk, spec)), plan)):
+        item = replace(item, description=f"{item.description}\n\n{told}")
+    approach, judgement = choose_strategy(spec).approach, judge(spec, scope_of(context))
     assumed = tuple(f"Nobody has said so, but take it for granted: {each}" for each in judgement.assumptions)
     instructions = {**brief.instructions, "before_start": list_points(review_spec(spec))}
     instructions["during_work"] = (*approach.steps, *assumed)
     instructions |= {"checks": tuple(each.run for each in context.rules.profile.verify), **desk.parts.describe_bounds()}
+    if brief.stage.answer == OPINION:
+        instructions |= describe_question(spec)
     return replace(brief, item=item, instructions=instructions)

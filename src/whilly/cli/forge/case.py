@@ -15,7 +15,7 @@ from whilly.adapters.git.remote import GitRemote
 from whilly.adapters.planfile.tracker import TextTracker, read_task, read_text
 from whilly.adapters.system.artefacts import FileArtefacts
 from whilly.application.choose_target import Branches, choose_target
-from whilly.application.forging.desk import Asking, Desk, IssueRules, PullRules, at
+from whilly.application.forging.desk import Asking, Desk, IssueRules, PullRules, Without, at
 from whilly.application.forging.ingest_issue import ingest_issue
 from whilly.application.forging.judging.judge_change import judge_change
 from whilly.application.forging.judging.settle_repair import settling
@@ -26,6 +26,7 @@ from whilly.application.forging.publish_change import publish_change
 from whilly.application.forging.rebase_branch import rebase_branch
 from whilly.application.forging.records import PULL_REQUEST
 from whilly.application.forging.understand_issue import challenge, check_readiness, normalize, select_strategy
+from whilly.application.forging.weigh_opinion import weigh_opinion
 from whilly.application.forging.work_on_issue import ask_or, for_parts, hand_over_or_skip, integrate_issue
 from whilly.application.hand_over import hand_over
 from whilly.application.integrate_change import integrate_change
@@ -81,6 +82,7 @@ class Case:
             "normalize": at(self.desk, normalize),
             "readiness": at(self.desk, check_readiness),
             "challenge": at(self.desk, challenge),
+            "weigh": at(self.desk, weigh_opinion),
             "strategy": at(self.desk, select_strategy),
             "plan": at(self.desk, plan_work),
             "parts": at(self.desk, follow_parts),
@@ -124,7 +126,7 @@ def open_case(project: Project, text: str, base: str, *, is_watching: bool) -> C
         remote=GitRemote(project.git, project.root, access.url, header),
         artefacts=open_artefacts(project),
         parts=open_parts(project),
-        issues=IssueRules(Asking(project.settings.issues.plan)),
+        issues=_issue_rules(project),
         trees=GitTrees(project.git, project.layout, project.clock),
         provider=line.place.provider,
         rules=_rules(project, is_watching=is_watching),
@@ -209,6 +211,11 @@ def _rules(project: Project, *, is_watching: bool) -> PullRules:
         method=MergeMethod(wanted.merge_method),
         proofs=Demand(wanted.proofs),
     )
+
+
+def _issue_rules(project: Project) -> IssueRules:
+    wanted = project.settings.issues
+    return IssueRules(Asking(wanted.plan), wanted.second_opinion, Without(wanted.without_opinion))
 
 
 def open_artefacts(project: Project) -> FileArtefacts:

@@ -17,6 +17,15 @@ class IssueSettings(Section):
         description="Ask an agent in the role `planner` for a plan before the work begins: `auto` does for features "
         "and for what is large. Otherwise the plan follows from the issue by rules.",
     )
+    second_opinion: bool = Field(
+        default=False,
+        description="When the rules find nothing in the way, ask an agent in the role `analyst`, in one session, "
+        "what is missing in the issue and what speaks against it. It adds to what the rules found.",
+    )
+    without_opinion: Literal["go_on", "wait"] = Field(
+        default="go_on",
+        description="When its answer cannot be used, twice: `go_on` with what the rules say, or `wait` for a person.",
+    )
     max_parts: int = Field(
         default=5,
         ge=0,

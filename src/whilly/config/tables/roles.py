@@ -8,7 +8,10 @@ from whilly.config.tables.fields import Section
 
 
 class RoleTable(Section):
-    """Who works in a role. A pipeline's stages name their roles; the packaged ones have `developer` and `author`."""
+    """Who works in a role. A pipeline's stages name their roles.
+
+    The packaged ones have `developer`, `author`, `planner` and `analyst`.
+    """
 
     agent: str = Field(default="", description="The agent, for tasks that name none; empty is `agent.name`.")
     model: str = Field(default="", description="Its model, for tasks that name none.")

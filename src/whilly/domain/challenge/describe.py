@@ -91,6 +91,7 @@ def describe_challenge(made: Review) -> dict[str, Any]:
                 "question": each.text,
                 "alternative": each.advice,
                 "triz_principles": list(each.principles),
+                "found_by": each.found_by,
             }
             for each in made.objections
         ],

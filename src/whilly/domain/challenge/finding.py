@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
+
+RULES: Final = "rules"
+MODEL: Final = "model"
+"""Who finds something."""
 
 
 class Severity(StrEnum):
@@ -45,6 +50,7 @@ class Objection:
         pieces: ids of what it is about.
         advice: what to do about it.
         principles: numbers of those that help.
+        found_by: `rules` or `model`.
     """
 
     kind: Kind
@@ -53,6 +59,7 @@ class Objection:
     text: str
     advice: str
     principles: tuple[int, ...] = ()
+    found_by: str = RULES
 
 
 class Verdict(StrEnum):

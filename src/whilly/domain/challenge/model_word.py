@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from whilly.domain.challenge.finding import Kind, Objection, Severity
+from whilly.domain.challenge.finding import MODEL, Kind, Objection, Severity
 from whilly.domain.challenge.principles import PRINCIPLES
 from whilly.domain.text.clean import clean
-from whilly.domain.trust.strict_json import MAX_ENTRIES, is_text, read_object
+from whilly.domain.trust.strict_json import MAX_ENTRIES, is_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -15,17 +15,13 @@ if TYPE_CHECKING:
 _FIELDS: Final = frozenset({"kind", "severity", "pieces", "text", "advice", "principles"})
 
 
-def read_objections(text: str, pieces: Collection[str]) -> tuple[Objection, ...] | str:
+def read_objections(entries: object, pieces: Collection[str]) -> tuple[Objection, ...] | str:
     """The objections in a model's answer; otherwise why the answer cannot be used.
 
     Args:
-        text: `{"objections": [{"kind", "severity", "pieces", "text", "advice", "principles"}]}` and nothing else.
+        entries: `[{"kind", "severity", "pieces", "text", "advice", "principles"}]` and nothing else.
         pieces: the ids that there are.
     """
-    told = read_object(text, {"objections"})
-    if isinstance(told, str):
-        return told
-    entries = told["objections"]
     if not isinstance(entries, list) or len(entries) > MAX_ENTRIES:
         return f"objections has to be a list of at most {MAX_ENTRIES} entries"
     for number, each in enumerate(entries, start=1):
@@ -54,5 +50,11 @@ def _is_among(values: object, known: Collection[object]) -> bool:
 def _make(each: dict[str, Any]) -> Objection:
     text, advice = (" ".join(clean(each[name]).split()) for name in ("text", "advice"))
     return Objection(
-        Kind(each["kind"]), Severity(each["severity"]), tuple(each["pieces"]), text, advice, tuple(each["principles"])
+        kind=Kind(each["kind"]),
+        severity=Severity(each["severity"]),
+        pieces=tuple(each["pieces"]),
+        text=text,
+        advice=advice,
+        principles=tuple(each["principles"]),
+        found_by=MODEL,
     )

@@ -15,6 +15,7 @@ class Milestone(StrEnum):
     TASK_NORMALIZED = "task_normalized"
     READINESS_CHECKED = "readiness_checked"
     CHALLENGED = "challenged"
+    OPINION_WEIGHED = "opinion_weighed"
     STRATEGY_SELECTED = "strategy_selected"
     PLAN_GENERATED = "plan_generated"
     EXECUTE_STARTED = "execute_started"
@@ -37,6 +38,7 @@ _COMPLETED: Final = {
     "normalize": Milestone.TASK_NORMALIZED,
     "readiness": Milestone.READINESS_CHECKED,
     "challenge": Milestone.CHALLENGED,
+    "weigh": Milestone.OPINION_WEIGHED,
     "strategy": Milestone.STRATEGY_SELECTED,
     "plan": Milestone.PLAN_GENERATED,
     "pull_request": Milestone.PR_CREATED,

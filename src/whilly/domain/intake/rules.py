@@ -48,6 +48,9 @@ class Finding:
 
 Rule = Callable[["IssueSpec", Scope], Iterator[Finding]]
 
+MODEL: Final = "model"
+"""As the rule: a model said so."""
+
 LEAST_WEIGHT: Final = 20
 """Letters; a character of a script without letters counts as three."""
 FEW_WORDS: Final = 12
