@@ -29,6 +29,7 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """For each processor two: most tests wait for what they have started."""
     return 2 * (os.cpu_count() or 1)

@@ -32,7 +32,7 @@ def test_a_role_that_no_pipeline_has_is_told_with_its_place_and_those_there_are(
     (told,) = warnings(tmp_path, '[roles.develper]\nagent = "claude"\n[roles.developer]\nagent = "claude"\n')
     assert told == (
         "whilly.toml:2: roles.develper has no effect: no pipeline has this role"
-        " → did you mean developer? the roles are author, developer, planner"
+        " → did you mean developer? the roles are analyst, author, developer, planner"
     )
 
 

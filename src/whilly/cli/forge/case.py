@@ -19,11 +19,11 @@ from whilly.application.forging.desk import Asking, Desk, IssueRules, PullRules,
 from whilly.application.forging.ingest_issue import ingest_issue
 from whilly.application.forging.judging.judge_change import judge_change
 from whilly.application.forging.judging.settle_repair import settling
-from whilly.application.forging.look_after import look_after
 from whilly.application.forging.make_plan import plan_of
 from whilly.application.forging.plan_work import follow_parts, gather_parts, plan_work
-from whilly.application.forging.publish_change import publish_change
-from whilly.application.forging.rebase_branch import rebase_branch
+from whilly.application.forging.publishing.look_after import look_after
+from whilly.application.forging.publishing.publish_change import publish_change
+from whilly.application.forging.publishing.rebase_branch import rebase_branch
 from whilly.application.forging.records import PULL_REQUEST
 from whilly.application.forging.understand_issue import challenge, check_readiness, normalize, select_strategy
 from whilly.application.forging.weigh_opinion import weigh_opinion

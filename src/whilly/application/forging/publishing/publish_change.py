@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whilly.application.forging.compose_pull_request import compose_pull_request
 from whilly.application.forging.ingest_issue import find_edit
+from whilly.application.forging.publishing.compose_pull_request import compose_pull_request
 from whilly.application.forging.records import find_head, find_waiting, keep_pull, mark_answered
 from whilly.application.forging.rounds import find_known_failure
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome
