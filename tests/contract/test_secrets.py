@@ -6,7 +6,7 @@ import pytest
 from keyring.backends import fail
 
 from whilly.adapters.memory.secrets import MemorySecrets
-from whilly.config.secrets import ReferencedSecrets, redact, reference_or_text
+from whilly.config.secrets import ReferencedSecrets, reference_or_text
 from whilly.domain.errors import ConfigError
 from whilly.domain.secret import Secret
 from whilly.testing.contracts import SecretsContract
@@ -95,8 +95,3 @@ def test_plain_text_stands_for_itself_where_a_reference_is_optional(referenced: 
     assert reference_or_text("sqlite:///x.db", referenced) == "sqlite:///x.db"
     with pytest.raises(ConfigError, match="env:DATABASE is not set"):
         reference_or_text("env:DATABASE", referenced)
-
-
-def test_redaction_leaves_no_part_of_a_secret_that_holds_another() -> None:
-    secrets = [Secret("abc"), Secret("abcdef"), Secret("")]
-    assert redact("abcdef abc", secrets) == "<redacted: 6 chars> <redacted: 3 chars>"

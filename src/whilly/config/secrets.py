@@ -14,7 +14,7 @@ from whilly.domain.secret import Secret
 from whilly.ports.secrets import Secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from keyring.backend import KeyringBackend
 
@@ -109,14 +109,6 @@ def reference_or_text(value: str, secrets: Secrets) -> str:
         message = f"{value} is not set"
         raise ConfigError(message, remedy="set it, or write another reference")
     return secret.reveal()
-
-
-def redact(text: str, secrets: Iterable[Secret]) -> str:
-    """The text with every secret in it replaced; longer secrets first, so that no part of one is left."""
-    for secret in sorted(secrets, key=lambda each: -len(each.reveal())):
-        if secret.reveal():
-            text = text.replace(secret.reveal(), repr(secret))
-    return text
 
 
 def _read_file(name: str) -> str | None:
