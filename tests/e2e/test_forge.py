@@ -470,15 +470,18 @@ def test_a_task_of_a_plan_and_a_text_become_pull_requests(village: Village) -> N
     assert ended.code == 0, ended.out + ended.err
     ticket, pull = village.pull
     assert (pull.head, ticket.title) == ("whilly/task-login-form-right-the-answer", "login-form: Right the answer")
-    for ref in ("tasks.json#login-form", "tasks.json:Login-Form", "plan:login-form", "login-form"):
+    for ref in ("tasks.json#login-form", "tasks.json:Login-Form", "login-form"):
         told = village.start("why", ref, "--json").wait()
         assert (told.code, json.loads(told.out or "{}").get("id")) == (0, "login-form"), told.err
     assert "Closes" not in ticket.body
+    village.shop.plan({**task, "description": "Another text\n\n$ echo right now > answer.txt\n"}, name="other.json")
+    ended = village.start("forge", "other.json#login-form").wait(120)
+    assert (ended.code, len(village.pulls)) == (0, 2), ended.out + ended.err
 
     environ = {**village.shop.environ, "LOCAL_TOKEN": village.hub.bot_token}
     command = [sys.executable, "-m", "whilly", "forge", "-", "--headless"]
     text = CLEAR.format(script=RIGHT).encode()
-    for number in (2, 2):
+    for number in (3, 3):
         done = subprocess.run(
             command, cwd=git.root, env=environ, input=b"# From a text\n" + text, capture_output=True, check=False
         )
@@ -486,7 +489,7 @@ def test_a_task_of_a_plan_and_a_text_become_pull_requests(village: Village) -> N
     task |= {"id": "made", "status": "done"}
     village.shop.plan(task)
     refused = village.start("forge", "tasks.json#made").wait(60)
-    assert (refused.code, "is done already" in refused.err, len(village.pulls)) == (4, True, 2), refused.err
+    assert (refused.code, "is done already" in refused.err, len(village.pulls)) == (4, True, 3), refused.err
     empty = subprocess.run(command, cwd=git.root, env=environ, input=b" ", capture_output=True, check=False)
     assert (empty.returncode, b"no text on standard input" in empty.stderr) == (4, True)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from whilly.adapters.planfile.parse import load
 from whilly.domain.errors import ConfigError, RuleViolation
-from whilly.domain.forge.reference import IssueRef, TaskRef, parse_reference, shorten
+from whilly.domain.forge.reference import TASKS, IssueRef, TaskRef, parse_reference, shorten
 from whilly.domain.intake.task_name import find_issue, key_of
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _find_task(project: Project, known: list[tuple[PlanRow, ItemRow]], ref: Task
     """The task as the plan's own, or as one that `whilly forge` was given."""
     path = Path(ref.plan).absolute()
     plan = load(path, project.root).plan if path.is_file() else None
-    forged = IssueRef("plan", plan.slug if plan else "", ref.task)
+    forged = IssueRef(TASKS, plan.id if plan else "", ref.task)
     own = [(row, at) for row, at in known if row.source == str(path) and _is_called(at, ref.task)]
     key = forged.key.casefold()
     return own + [(row, at) for row, at in known if row.source.casefold() == key]

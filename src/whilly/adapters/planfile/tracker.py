@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from whilly.domain.errors import NotFound
 from whilly.domain.forge.issue import Comment, Issue, Issues, IssueState, Permission, Person
-from whilly.domain.forge.reference import IssueRef
+from whilly.domain.forge.reference import TASKS, IssueRef
 from whilly.ports.tracker import Tracker
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def read_task(item: WorkItem, source: str, at: datetime) -> Issue:
         parts.append("\n".join(["## Test", "```sh", *item.test_steps, "```"]))
     if item.key_files:
         parts.append(f"**Files:** {', '.join(item.key_files)}")
-    return _make(IssueRef("plan", source, item.id), item.title, "\n\n".join(parts), at)
+    return _make(IssueRef(TASKS, source, item.id), item.title, "\n\n".join(parts), at)
 
 
 def read_text(text: str, at: datetime) -> Issue:

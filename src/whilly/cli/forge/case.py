@@ -181,7 +181,7 @@ def read_own(project: Project, ref: TaskRef | StandardInput) -> Issue:
     if item is None:
         message = f"there is no task {ref.task!r} in {ref.plan}"
         raise ConfigError(message, remedy=f"it has: {', '.join(item.id for item in plan.items[:20])}")
-    issue = read_task(item, plan.slug, now)
+    issue = read_task(item, plan.id, now)
     if (status := _find_status(project, plan, ref.task)) in _SETTLED and not _known_branch(project, issue.ref):
         message = f"task {ref.task} of {ref.plan} is {status} already"
         raise RuleViolation(message, remedy="to do it all the same, give its text: whilly forge - < task.md")

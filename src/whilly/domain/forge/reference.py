@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+TASKS: Final = "plan"
+"""The place of tasks of plan files that are worked on as issues; their scope is the plan's id."""
+
+
 @dataclass(frozen=True, slots=True)
 class IssueRef:
     """An issue of a tracker.
@@ -36,8 +40,9 @@ class IssueRef:
 
     @property
     def key(self) -> str:
-        """Its one name among all items of all places: `github:owner/name#12`."""
-        return f"{self.place}:{self.short}"
+        """Its one name among all items of all places: `github:owner/name#12`, `plan:tasks-1a2b3c4d/TASK-1`."""
+        # Two plan files may have a task of the same name.
+        return f"{self.place}:{self.scope}/{self.number}" if self.place == TASKS else f"{self.place}:{self.short}"
 
 
 @dataclass(frozen=True, slots=True)
