@@ -153,6 +153,7 @@ def test_who_no_longer_wants_an_opinion_goes_on_without_it(village: Village) -> 
     ended = village.forge(issue)
     assert ended.code == 0, ended.out + ended.err
     assert artefact(village, "readiness")["opinion"] == {"used": False, "why": "the settings want none"}
+    assert issue.labels == []
 
 
 def test_what_is_grave_waits_for_a_person_who_decides_by_starting_it_again(village: Village) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from whilly.application.forging.ask_people import ask_author, refuse
+from whilly.application.forging.ask_people import CLARIFY, ask_author, refuse
 from whilly.application.forging.assess_issue import CHALLENGE, OPINION, READINESS, find_opinion, scope_of
 from whilly.application.forging.desk import Without
 from whilly.application.forging.ingest_issue import find_digest, find_edit, load_spec
@@ -38,6 +38,9 @@ async def weigh_opinion(brief: Brief, context: AttemptContext, desk: Desk) -> At
         used = opinion if isinstance(opinion, Opinion) else None
         made = assess(spec, scope_of(context), used)
         await _write(brief, desk, made, used, "the settings want none")
+        if used is None:
+            # Its questions are not asked any more.
+            await desk.tracker.set_labels(desk.ref, [], [CLARIFY])
         return await _conclude(brief, context, desk, made)
     why = await _do_without(brief, desk, opinion)
     if isinstance(why, AttemptResult):
