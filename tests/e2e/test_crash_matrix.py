@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from whilly.ports.checkpoint import ACTS, DOCUMENT_ACTS, FORGE_ACTS, POINTS, UNITS
+from whilly.ports.checkpoint import ACTS, DOCUMENT_ACTS, FORGE_ACTS, FORGE_UNITS, POINTS, UNITS
 from whilly.testing.crash.matrix import measure, sample
 from whilly.testing.crash.story import Kill, every_point, tell
 
@@ -64,7 +64,7 @@ def find_names(root: Path, function: str) -> Counter[str]:
 
 def test_the_list_of_points_is_the_code_s(request: pytest.FixtureRequest) -> None:
     root = request.config.rootpath
-    assert set(find_names(root, "unit")) == set(UNITS)
+    assert set(find_names(root, "unit")) == {*UNITS, *FORGE_UNITS}
     passed = {*find_names(root, "checkpoint"), *find_names(root, "_pass")}
     acts = {f"{act}:{moment}" for act in (*ACTS, *FORGE_ACTS, *DOCUMENT_ACTS) for moment in ("before", "after")}
     assert passed == acts

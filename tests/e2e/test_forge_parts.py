@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from whilly.domain.forge.marker import strip_mark
+from whilly.ports.checkpoint import FORGE_UNITS
 from whilly.testing.forges.gitea.server import GiteaServer
 from whilly.testing.forges.github.server import GithubServer
 from whilly.testing.forges.village import Village
@@ -291,7 +292,8 @@ def test_who_cancels_the_issue_cancels_its_parts(village: Village) -> None:
 
 @on_github
 @pytest.mark.parametrize(
-    "point", ["add_parts:before", "add_parts:inside", "add_parts:after", "advance:after", "save:before"]
+    "point",
+    [*(f"{unit}:{at}" for unit in FORGE_UNITS for at in ("before", "inside", "after")), "advance:after", "save:before"],
 )
 def test_killed_in_between_no_part_is_lost_or_done_twice(village: Village, point: str) -> None:
     propose(village, *map(task, NAMES))

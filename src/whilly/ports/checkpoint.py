@@ -24,6 +24,9 @@ UNITS: Final = (
 )
 """Changes of the ledger: each passes `<name>:before`, `<name>:inside` (before it is committed) and `<name>:after`."""
 
+FORGE_UNITS: Final = ("add_parts",)
+"""The same, on the way from an issue to a pull request only."""
+
 ACTS: Final = ("open", "start", "save", "check", "advance", "close", "git")
 """Acts on the world outside: each passes `<name>:before` and `<name>:after`."""
 
