@@ -185,6 +185,8 @@ def test_what_one_can_do_alone_is_planned_and_what_the_planner_left_is_not_kept(
     (working,) = [prompt for prompt in village.prompts() if ASKED not in prompt]
     assert "The plan that was made of it:\nColours are missing." in working
     assert "- each name is there" in working.partition(">>>")[0]
+    message = village.shop.repository.git("log", "-1", "--format=%B", village.head(), cwd=village.hub.repo.git.path)
+    assert ("Add three files" in message, "The plan" in message) == (True, False)
     assert not list(village.shop.repository.root.glob(".whilly/worktrees/*-asked"))
 
 

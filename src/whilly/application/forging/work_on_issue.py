@@ -42,7 +42,7 @@ def ask_or(work: Handler) -> Stage:
     """A stage with an agent: it is asked for an answer, or makes a change."""
 
     async def act(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptResult | HandedOver:
-        told = await tell_issue(brief, context, desk)
+        told = await tell_agent(brief, context, desk)
         if not brief.stage.answer:
             return await work(told, context)
         # How the work is done concerns whoever does it.
@@ -61,7 +61,7 @@ def hand_over_or_skip(hand: Handler) -> Stage:
     async def act(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptResult | HandedOver:
         if brief.stage.answer:
             return AttemptResult(Outcome.COMPLETED, "a person does it", commit=brief.run.head)
-        return await hand(await tell_issue(brief, context, desk), context)
+        return await hand(await tell_agent(brief, context, desk), context)
 
     return act
 
@@ -75,14 +75,21 @@ async def integrate_issue(brief: Brief, context: AttemptContext, desk: Desk) -> 
     return await integrate_change(replace(told, item=replace(told.item, test_steps=())), unchecked)
 
 
+async def tell_agent(brief: Brief, context: AttemptContext, desk: Desk) -> Brief:
+    """The same for an agent, or a person in its place, with what agents have said before it.
+
+    That stands where the issue stands: it is data.
+    """
+    told, spec = await tell_issue(brief, context, desk), await load_spec(brief, desk)
+    plan = tell_plan(await desk.artefacts.load(brief.run.id, PLAN))
+    said = filter(None, (told.item.description, tell_opinion(await find_usable(brief, desk, spec)), plan))
+    return replace(told, item=replace(told.item, description="\n\n".join(said)))
+
+
 async def tell_issue(brief: Brief, context: AttemptContext, desk: Desk) -> Brief:
     """The attempt, with the issue as its task and the strategy as its instructions."""
     spec = await load_spec(brief, desk)
     item = make_item(spec, brief.item.id)
-    # What agents have said stands where the issue stands: it is data.
-    plan = tell_plan(await desk.artefacts.load(brief.run.id, PLAN))
-    for told in filter(None, (tell_opinion(await find_usable(brief, desk, spec)), plan)):
-        item = replace(item, description=f"{item.description}\n\n{told}")
     approach, judgement = choose_strategy(spec).approach, judge(spec, scope_of(context))
     assumed = tuple(f"Nobody has said so, but take it for granted: {each}" for each in judgement.assumptions)
     instructions = {**brief.instructions, "before_start": list_points(review_spec(spec))}
