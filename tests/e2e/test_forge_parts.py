@@ -112,6 +112,7 @@ def test_what_is_large_is_done_in_parts_side_by_side(village: Village, parallel:
     assert ended.statuses == {f"{whole}{letter}": "done" for letter in "abc"} | {whole: "human_loop"}
     assert len(village.pulls) == 1
     held = village.files()
+    assert "→ whilly forge ada/engine#1 looks again" in village.start("why", "ada/engine#1").wait().out
     assert {name: held[f"{name}.txt"] for name in NAMES} == {name: name for name in NAMES}
     assert "nothing.txt" not in held
     repository, head = village.shop.repository, village.head()

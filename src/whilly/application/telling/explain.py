@@ -232,8 +232,8 @@ def _for_a_person(case: Case) -> Explanation:
         seen = wait.review[:12]
         accept = f"whilly accept {case.name} {seen} lets exactly this go on"
         remedies = (f"git show {seen}", accept, f"whilly cancel {case.name} refuses it")
-    if wait and wait.is_handed_over and wait.whom in {PARTS, REVIEWERS}:
-        remedies = () if case.is_attended else (_again(case),)
+    if wait and wait.whom in {PARTS, REVIEWERS}:
+        remedies = () if case.is_attended else (f"{_again(case)} looks again",)
     elif wait and wait.is_handed_over:
         remedies = (f"whilly handoff show {case.name}", f"whilly handoff complete {case.name}")
         remedies += () if case.is_attended else (f"{_again(case)} takes the answer",)

@@ -309,5 +309,6 @@ def conclude(project: Project, progress: Progress, code: ExitCode) -> tuple[Prog
     document = asyncio.run(open_artefacts(project).load(row.run.id, PULL_REQUEST)) if row.run else None
     progress = replace(progress, pull_request=str(document["url"]) if document else "")
     wait = row.run.wait if row.run else None
-    is_open = wait is not None and wait.whom == REVIEWERS
+    parts = [each.status for each in project.reading.items(progress.plan) if each.item.parent]
+    is_open = wait is not None and wait.whom == REVIEWERS and set(parts) <= {ItemStatus.DONE}
     return progress, ExitCode.DONE if is_open and code is ExitCode.FAILED else code
