@@ -332,3 +332,134 @@ def test_a_repository_replaces_the_pipeline_and_its_prompts(village: Village) ->
     refused = village.forge(file(village, write(*NAMES)))
     assert (refused.code, "Traceback" in refused.err) == (4, False)
     assert "stage 'readiness': next leads to unknown 'stratgy'" in refused.err
+
+
+def wait_for(name: str) -> str:
+    """A description whose agent waits until the test lets it go on."""
+    return f'Add the {name} file\n$ until [ -e "$WORLD/go" ]; do sleep 0.02; done\n' + write(name)
+
+
+def fail(name: str) -> str:
+    """A description whose agent fails until the test lets it work."""
+    return f'Add the {name} file\n$ [ -e "$WORLD/go" ] || exit 1\n' + write(name)
+
+
+def count(village: Village, item: str) -> int:
+    """How many sessions agents have had for an item."""
+    return sum(line.startswith(f"start {item} ") for line in village.shop.log())
+
+
+@on_github
+def test_who_stops_the_issue_stops_its_parts_and_none_begins(village: Village) -> None:
+    propose(village, task("red", description=wait_for("red")), task("green", "red"), task("blue", "red"))
+    issue = file(village, write("nothing"))
+    running = village.start("forge", village.name(issue))
+    village.shop.wait_for(lambda: count(village, "ada/engine#1a"))
+    assert village.start("stop", "ada/engine#1").wait().code == 0
+    ended = running.wait(60)
+    assert (ended.code, set(ended.statuses.values())) == (1, {"human_loop"}), ended.out + ended.err
+    assert (village.pulls, count(village, "ada/engine#1b")) == ([], 0)
+    village.shop.let_go()
+    ended = village.forge(issue)
+    assert ended.code == 0, ended.out + ended.err
+    assert {name: village.files()[f"{name}.txt"] for name in NAMES} == {name: name for name in NAMES}
+
+
+@on_github
+def test_a_cancelled_part_is_left_out_and_the_pull_request_says_so(village: Village) -> None:
+    propose(village, task("red"), task("green", description=fail("green")), task("blue"))
+    issue = file(village, write("nothing"))
+    assert village.forge(issue).code == 1
+    assert village.start("cancel", "ada/engine#1b").wait().code == 0
+    ended = village.forge(issue)
+    assert ended.code == 0, ended.out + ended.err
+    body = strip_mark(village.pull[0].body)
+    said = "ada/engine#1b (Add the green file) was left out: cancelled by"
+    assert ("Part of #1" in body, said in body) == (True, True), body
+    assert ("green.txt" in village.files(), "blue.txt" in village.files()) == (False, True)
+
+
+@on_github
+def test_done_parts_are_kept_when_what_comes_after_them_fails(village: Village) -> None:
+    propose(village, task("red"), task("green"), task("blue"))
+    village.settings = village.settings.replace("! grep -q wrong *.txt", "! grep -q later blue.txt")
+    village.configure()
+    # What the agent of the whole does makes the check fail, whatever it repairs.
+    issue = file(village, "$ echo later >> blue.txt\n")
+    running = village.start("forge", village.name(issue))
+    village.shop.wait_for(lambda: count(village, "ada/engine#1a"))
+    issue.body += "\n- and more of it\n"
+    assert running.wait(90).code == 1
+    parts = {part: count(village, f"ada/engine#1{part}") for part in "abc"}
+    assert village.start("cancel", "ada/engine#1").wait().code == 0
+    village.settings = village.settings.replace("! grep -q later blue.txt", "test -e red.txt")
+    village.configure()
+    ended = village.forge(issue)
+    assert ended.code == 0, ended.out + ended.err
+    assert {part: count(village, f"ada/engine#1{part}") for part in "abc"} == parts
+    assert (len(asked(village)), village.pull[1].head) == (1, "whilly/issue-1-add-colours")
+
+
+@on_github
+def test_work_that_somebody_took_from_the_branch_is_missed_before_anything_is_offered(village: Village) -> None:
+    propose(village, task("red"), task("green", "red", description=wait_for("green")), task("blue", "green"))
+    issue, git = file(village, write("nothing")), village.shop.repository
+    running = village.start("forge", village.name(issue))
+    village.shop.wait_for(lambda: count(village, "ada/engine#1b"))
+    held = git.git("rev-parse", "whilly/issue-1-add-colours").strip()
+    git.git("branch", "-f", "whilly/issue-1-add-colours", "main")
+    village.shop.let_go()
+    ended = running.wait(60)
+    assert (ended.code, village.pulls) == (1, []), ended.out + ended.err
+    assert f"does not hold the work of ada/engine#1a ({held[:12]}) any more" in ended.out
+
+
+@on_github
+def test_after_a_reset_all_of_it_is_done_again_on_another_branch(village: Village) -> None:
+    propose(village, task("red"), task("green"), task("blue", "green", description=fail("blue")))
+    issue = file(village, write("nothing"))
+    assert village.forge(issue).code == 1
+    reset = village.start("reset", "ada/engine#1", "--yes").wait()
+    assert reset.code == 0, reset.err
+    village.shop.let_go()
+    ended = village.forge(issue)
+    assert ended.code == 0, ended.out + ended.err
+    assert village.pull[1].head == "whilly/issue-1-add-colours-2"
+    assert {name: village.files()[f"{name}.txt"] for name in NAMES} == {name: name for name in NAMES}
+
+
+@on_github
+def test_an_issue_that_was_closed_meanwhile_becomes_no_pull_request(village: Village) -> None:
+    propose(village, task("red", description=wait_for("red")), task("green"), task("blue"))
+    issue = file(village, write("nothing"))
+    running = village.start("forge", village.name(issue))
+    village.shop.wait_for(lambda: count(village, "ada/engine#1a"))
+    issue.state = "closed"
+    village.shop.let_go()
+    ended = running.wait(60)
+    assert (ended.code, village.pulls) == (1, []), ended.out + ended.err
+    assert "issue ada/engine#1 is closed" in ended.out
+    refused = village.forge(issue)
+    assert (refused.code, "is closed" in refused.err) == (4, True), refused.err
+
+
+@on_github
+def test_a_word_for_the_issue_reaches_its_parts(village: Village) -> None:
+    propose(village, task("red"), task("green", description=fail("green")), task("blue"))
+    issue = file(village, write("nothing"))
+    assert village.forge(issue).code == 1
+    assert village.start("retry", "ada/engine#1", "--note", "mind the hue").wait().code == 0
+    village.shop.let_go()
+    assert village.forge(issue).code == 0
+    assert [prompt for prompt in village.prompts() if "mind the hue" in prompt and "# Task ada/engine#1b" in prompt]
+
+
+@on_github
+def test_an_id_that_is_no_text_goes_back_like_every_fault(village: Village) -> None:
+    propose(village, task("red"), task("green"), task("blue"))
+    path = village.shop.world / "proposal.json"
+    path.write_text(path.read_text(encoding="utf-8").replace('"id": "red"', '"id": "\\ud800"'), encoding="utf-8")
+    ended = village.forge(file(village, write(*NAMES)))
+    assert ended.code == 0, ended.out + ended.err
+    assert "internal error" not in ended.out
+    assert village.files()["red.txt"] == "red"

@@ -175,7 +175,7 @@ class RunsOfAnyLife(RuleBasedStateMachine):
 
     @rule()
     def stop(self) -> None:
-        could_be = self.run.has_attempt
+        could_be = self.run.has_attempt or self.run.phase is Phase.QUEUED
         assert (self.tell(StopRequested("ada", NOON)).refusal == "") == could_be
         assert bool(self.run.stop) == self.run.has_attempt or not could_be
 

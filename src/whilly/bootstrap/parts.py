@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, final
 from typing_extensions import override
 
 from whilly.adapters.planfile.decompose import Bounds, decompose, describe_bounds, render_problems
-from whilly.domain.planning.parts import Part
+from whilly.domain.planning.parts import Part, Spent
 from whilly.engine.driving.patience import patiently
 from whilly.ports.delivery.parts import Parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from whilly.application.telling.rows import ItemRow
     from whilly.bootstrap.project import Project
-    from whilly.domain.ids import ItemId, PlanId
+    from whilly.domain.ids import CommitId, ItemId, PlanId
     from whilly.domain.work_item import WorkItem
     from whilly.engine.planning import Planning
     from whilly.engine.reading import Reading
@@ -46,8 +47,8 @@ class LedgerParts(Parts):
         self._planning, self._reading, self._bounds = planning, reading, bounds
 
     @override
-    def take_apart(self, item: WorkItem, proposal: str) -> tuple[WorkItem, ...] | str:
-        found = decompose(item, proposal, self._bounds)
+    def take_apart(self, item: WorkItem, proposal: str, spent: Decimal = Decimal(0)) -> tuple[WorkItem, ...] | str:
+        found = decompose(item, proposal, self._bounds.less(spent))
         return found.items or render_problems(found.problems)
 
     @override
@@ -64,8 +65,14 @@ class LedgerParts(Parts):
 
     def _find(self, plan: PlanId, whole: ItemId) -> Sequence[Part]:
         rows = [row for row in self._reading().items(plan) if row.item.parent == whole]
-        return [Part(row.item, row.status, row.reason, self._spent(plan, row.item.id)) for row in rows]
+        return [Part(row.item, row.status, row.reason, _find_commit(row)) for row in rows]
 
-    def _spent(self, plan: PlanId, part: ItemId) -> Decimal:
-        attempts = self._reading().attempts(plan, part)
-        return sum((each.cost for each in attempts if each.cost is not None), Decimal(0))
+    @override
+    async def count_spent(self, plan: PlanId) -> Spent:
+        attempts = await patiently(self._reading().attempts, plan)
+        cost = sum((each.cost for each in attempts if each.cost is not None), Decimal(0))
+        return Spent(cost, sum(bool(each.agent) for each in attempts))
+
+
+def _find_commit(row: ItemRow) -> CommitId | None:
+    return row.run.ending.commit if row.run is not None and row.run.ending is not None else None

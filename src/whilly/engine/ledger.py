@@ -349,9 +349,14 @@ class Ledger:
         if run is not None and not run.is_ended:
             return self.tell(unit, run, CancelRequested(by, unit.tx.now, reason))
         status = unit.tx.items.statuses(plan).get(item)
-        if status is not ItemStatus.PENDING:
-            return f"{item} is {status}" if status else f"there is no {item} in the plan"
         said = f"cancelled by {by}" + (f": {reason}" if reason else "")
-        unit.settle_item(item, ItemStatus.SKIPPED, said)
+        if status in {ItemStatus.FAILED, ItemStatus.BLOCKED, ItemStatus.HUMAN_LOOP}:
+            # It has come to its end, or cannot begin: nobody wants it tried again.
+            unit.tx.items.set(plan, [(item, ItemStatus.SKIPPED, said)])
+            unit.forget_frontier()
+        elif status is ItemStatus.PENDING:
+            unit.settle_item(item, ItemStatus.SKIPPED, said)
+        else:
+            return f"{item} is {status}" if status else f"there is no {item} in the plan"
         unit.note("item_skipped", item=item, reason=said)
         return ""

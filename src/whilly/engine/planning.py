@@ -82,6 +82,9 @@ class Planning:
             run = unit.tx.runs.find_current(plan, item)
             if status is None:
                 return f"there is no {item} in the plan"
+            if note:
+                for part in _parts_of(unit, item):
+                    self._retry_part(unit, part, by, note)
             if run is not None and not run.is_ended:
                 return self._ledger.tell(unit, run, Released(by, unit.tx.now, note))
             if status not in RETRIABLE:
@@ -91,6 +94,17 @@ class Planning:
             unit.forget_frontier()
             self._unblock(unit)
             return ""
+
+    def _retry_part(self, unit: PlanUnit, part: ItemId, by: str, note: str) -> None:
+        """What a person says to the whole is meant for those of its parts that are not done."""
+        plan = unit.state.plan
+        run, status = unit.tx.runs.find_current(plan, part), unit.tx.items.statuses(plan)[part]
+        if run is not None and not run.is_ended:
+            self._ledger.tell(unit, run, Told(by, unit.tx.now, note))
+        elif status in {ItemStatus.FAILED, ItemStatus.PENDING}:
+            unit.tx.items.set(plan, [(part, ItemStatus.PENDING, f"{by} says: {note}")])
+            unit.forget_frontier()
+            self._unblock(unit)
 
     def accept(self, plan: PlanId, item: ItemId, by: str, commit: str, note: str = "") -> str:
         """Let an item go on whose change a person has looked at; empty, or why that cannot be.
@@ -116,7 +130,21 @@ class Planning:
             run = unit.tx.runs.find_current(plan, item)
             if run is None or run.is_ended:
                 return f"nothing is being done for {item}"
-            return self._ledger.tell(unit, run, StopRequested(by, unit.tx.now, reason))
+            refusal = self._ledger.tell(unit, run, StopRequested(by, unit.tx.now, reason))
+            if not refusal:
+                self._stop_parts(unit, item, by)
+            return refusal
+
+    def _stop_parts(self, unit: PlanUnit, whole: ItemId, by: str) -> None:
+        """The parts of what is stopped: none begins, and those under way are stopped as well."""
+        plan, said, parts = unit.state.plan, f"{whole} was stopped", _parts_of(unit, whole)
+        pending = set(unit.tx.items.find(plan, ItemStatus.PENDING))
+        unit.tx.items.set(plan, [(part, ItemStatus.HUMAN_LOOP, f"{said} by {by}") for part in parts if part in pending])
+        for part in parts:
+            run = unit.tx.runs.find_current(plan, part)
+            if run is not None and not run.is_ended:
+                self._ledger.tell(unit, run, StopRequested(by, unit.tx.now, said))
+        unit.forget_frontier()
 
     def say(self, plan: PlanId, item: ItemId, by: str, note: str) -> str:
         """Tell whoever works on an item next; empty, or why that cannot be."""
@@ -126,6 +154,8 @@ class Planning:
             if status is None:
                 return f"there is no {item} in the plan"
             if run is not None and not run.is_ended:
+                for part in _parts_of(unit, item):
+                    self._tell_part(unit, part, by, note)
                 return self._ledger.tell(unit, run, Told(by, unit.tx.now, note))
             if status is not ItemStatus.PENDING:
                 return f"{item} is {status}: nobody will work on it"
@@ -133,6 +163,15 @@ class Planning:
             unit.tx.items.set(plan, [(item, status, f"{said}\n{by} says: {note}".lstrip())])
             unit.note("item_told", item=item, by=by, note=note)
             return ""
+
+    def _tell_part(self, unit: PlanUnit, part: ItemId, by: str, note: str) -> None:
+        plan = unit.state.plan
+        run = unit.tx.runs.find_current(plan, part)
+        if run is not None and not run.is_ended:
+            self._ledger.tell(unit, run, Told(by, unit.tx.now, note))
+        elif run is None and part in unit.tx.items.find(plan, ItemStatus.PENDING):
+            said = unit.tx.items.reason(plan, part)
+            unit.tx.items.set(plan, [(part, ItemStatus.PENDING, f"{said}\n{by} says: {note}".lstrip())])
 
     def reset(self, plan: PlanId) -> int:
         """Every item is pending again; what was spent and what has happened stays. How many were not pending."""
@@ -166,6 +205,11 @@ class Planning:
         )
         blocked = unit.frontier.blocked
         unit.tx.items.set(plan, [(item, ItemStatus.BLOCKED, why) for item, why in blocked])
+
+
+def _parts_of(unit: PlanUnit, whole: ItemId) -> list[ItemId]:
+    """The parts of an item, in the plan's order."""
+    return [each.id for each in unit.tx.plans.definition(unit.state.plan).items if each.parent == whole]
 
 
 def _new_row(plan: Plan, item: ItemId, position: int) -> Mapping[str, object]:

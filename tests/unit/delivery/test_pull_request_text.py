@@ -40,7 +40,7 @@ STORY = Story(
     assumptions=("amounts are in EUR",),
     strategy="bugfix_repro_first",
     run="GH-12-1",
-    attempts=2,
+    sessions=2,
     cost_usd=Decimal("0.4217"),
 )
 HOSTILE = "@all fixes #1 ![x](http://e.example?d=1) <img src=x>\n/merge\n```\n## Validation\nnothing to see"
@@ -130,7 +130,7 @@ def test_any_story_fits_and_closes_one_issue(text: str, limit: int) -> None:
 
 
 def test_unknown_cost_is_not_zero() -> None:
-    assert "## Cost\n\nnot known\n" in compose_body(replace(STORY, cost_usd=None, attempts=0))
+    assert "## Cost\n\nnot known\n" in compose_body(replace(STORY, cost_usd=None, sessions=0))
     assert "Nothing was run." in compose_body(replace(STORY, checks=()))
 
 

@@ -23,6 +23,7 @@ def stand(*statuses: ItemStatus, reason: str = "") -> list[Part]:
         ([ItemStatus.DONE] * 2, True, False, "all 2 parts are done"),
         ([ItemStatus.DONE, ItemStatus.PENDING], False, True, "1 of 2 parts are done"),
         ([ItemStatus.FAILED, ItemStatus.IN_PROGRESS], False, True, "0 of 2 parts are done"),
+        ([ItemStatus.DONE, ItemStatus.SKIPPED], True, False, "all 1 parts are done, without shop#1b"),
         ([ItemStatus.HUMAN_LOOP, ItemStatus.PENDING], False, True, "0 of 2 parts are done"),
     ],
 )
@@ -36,7 +37,7 @@ def test_what_keeps_them_is_told_with_what_to_do() -> None:
     assert (found.is_done, found.goes_on) == (False, False)
     assert found.reason == (
         "1 of 3 parts are done; shop#1b has failed (why); shop#1c waits for a person (why)"
-        " → whilly forge shop#1 tries them again"
+        " → whilly forge shop#1 tries them again, whilly cancel PART leaves one out"
     )
     assert len(judge_parts(stand(*[ItemStatus.FAILED] * 3, reason="x" * 5000), WHOLE.id).reason) <= 1000
 

@@ -51,6 +51,11 @@ class Bounds:
     max_cost_usd: Decimal | None = None
     commands: Collection[str] = ()
 
+    def less(self, spent: Decimal) -> Bounds:
+        """The same, when that much is spent already."""
+        cap = self.max_cost_usd
+        return self if cap is None else replace(self, max_cost_usd=max(cap - spent, Decimal(0)))
+
 
 @dataclass(frozen=True, slots=True)
 class Decomposed:
@@ -89,7 +94,7 @@ def decompose(item: WorkItem, proposal: str, bounds: Bounds) -> Decomposed:
     if parsed.plan is None:
         return Decomposed((), parsed.problems)
     parts = parsed.plan.items
-    raw = _read_tasks(text)
+    raw = _read_tasks(text, parts)
     faults = [_fault(what, why, remedy) for what, why, remedy in _object(item, parts, raw, bounds)]
     dropped = {step for part in parts for step in part.test_steps} - {*item.test_steps, *bounds.commands}
     notes = [_note(step) for step in sorted(dropped)]
@@ -98,9 +103,11 @@ def decompose(item: WorkItem, proposal: str, bounds: Bounds) -> Decomposed:
     return Decomposed(() if faults else tuple(_wire(item, parts, raw, dropped)), problems)
 
 
-def _read_tasks(text: str) -> dict[str, dict[str, Any]]:
-    """The tasks as they are written, by id; the text was found to be a plan."""
-    return {task["id"]: task for task in json.loads(text.removeprefix("\ufeff"))["tasks"]}
+def _read_tasks(text: str, parts: Sequence[WorkItem]) -> dict[str, dict[str, Any]]:
+    """The tasks as they are written, by the ids that were read; the text was found to be a plan."""
+    tasks = json.loads(text.removeprefix("\ufeff"))["tasks"]
+    # By their place: what is written may be no text that an id could be.
+    return {part.id: task for part, task in zip(parts, tasks, strict=True)}
 
 
 def _object(

@@ -7,7 +7,15 @@ import json
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from whilly.application.forging.records import find_earlier, find_fork, find_head, keep_fork, name_pull, take_over
+from whilly.application.forging.records import (
+    find_earlier,
+    find_fork,
+    find_head,
+    keep_fork,
+    name_pull,
+    take_over,
+    take_over_parts,
+)
 from whilly.application.forging.wait_for_others import wait_for_others
 from whilly.domain.attempt import AttemptResult, Outcome
 from whilly.domain.errors import NotFound
@@ -42,7 +50,7 @@ async def ingest_issue(brief: Brief, context: AttemptContext, desk: Desk) -> Att
     if (open_pull := await _find_open(brief, desk)) is not None:
         reason = f"{open_pull.url} is open, and gone on with"
         return AttemptResult(Outcome.NO_PROGRESS, reason, commit=open_pull.head_commit)
-    if await find_fork(brief, desk) is None:
+    if await find_fork(brief, desk) is None and not await take_over_parts(brief, desk):
         head = await context.ports.repository.find_commit(f"refs/heads/{brief.target}")
         if head is not None:
             await keep_fork(brief, desk, head)
@@ -95,6 +103,8 @@ async def find_edit(brief: Brief, desk: Desk) -> str:
     """What has changed about the issue since it was read last; empty when nothing has."""
     before = await find_digest(brief, desk)
     issue = await desk.tracker.fetch_issue(desk.ref)
+    if issue.state is IssueState.CLOSED and await find_head(brief, desk) is None:
+        return f"issue {desk.ref.short} was closed at {issue.updated_at:%Y-%m-%d %H:%M} while it was worked on"
     if before in {"", digest_issue(issue)}:
         return ""
     return f"issue {desk.ref.short} was changed at {issue.updated_at:%Y-%m-%d %H:%M} while it was worked on"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from whilly.application.ask_agent import ask_agent
 from whilly.application.forging.ingest_issue import find_digest, load_spec
+from whilly.application.forging.records import PLAN, find_head
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome
 from whilly.domain.challenge.review import review_spec
 from whilly.domain.flow.brief import HandedOver
@@ -17,6 +18,7 @@ from whilly.domain.planning.work_plan import WorkPlan, describe_plan, plan_by_ru
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from decimal import Decimal
 
     from whilly.application.attempt_context import AttemptContext
     from whilly.application.forging.desk import Desk
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from whilly.domain.intake.spec import IssueSpec
     from whilly.domain.work_item import WorkItem
 
-PLAN = "plan"
 IN_PARTS, ANEW = "parts", "anew"
 """Branches: the issue is done in parts; it was changed since, so that there is more to do than its parts did."""
 
@@ -55,7 +56,8 @@ async def plan_work(brief: Brief, context: AttemptContext, desk: Desk) -> Attemp
     spec = await load_spec(brief, desk)
     rules = _plan_by_rules(spec, context)
     said = await find_answer(brief, desk, PLAN)
-    found = _read(said, rules, make_item(spec, brief.item.id), desk) if said else (rules, ())
+    spent = (await desk.parts.count_spent(brief.run.plan)).usd
+    found = _read(said, rules, make_item(spec, brief.item.id), desk, spent) if said else (rules, ())
     if isinstance(found, str):
         await _write(brief, desk, refuse(rules, found))
         summary = f"the plan that was proposed cannot be used: {found.splitlines()[0]}"[:500]
@@ -71,13 +73,13 @@ async def plan_work(brief: Brief, context: AttemptContext, desk: Desk) -> Attemp
 
 
 def _read(
-    said: Mapping[str, Any], rules: WorkPlan, whole: WorkItem, desk: Desk
+    said: Mapping[str, Any], rules: WorkPlan, whole: WorkItem, desk: Desk, spent: Decimal
 ) -> tuple[WorkPlan, tuple[WorkItem, ...]] | str:
     """The plan that an agent has proposed, and its parts; otherwise what is wrong with it."""
     proposal = read_proposal(said["text"], said["agent"], rules)
     if isinstance(proposal, str):
         return proposal
-    parts = desk.parts.take_apart(whole, proposal.tasks) if proposal.tasks else ()
+    parts = desk.parts.take_apart(whole, proposal.tasks, spent) if proposal.tasks else ()
     return parts if isinstance(parts, str) else (proposal.plan, parts)
 
 
@@ -91,8 +93,10 @@ async def _write(brief: Brief, desk: Desk, plan: WorkPlan, parts: Sequence[WorkI
     await desk.artefacts.save(brief.run.id, PLAN, document)
 
 
-async def follow_parts(brief: Brief, _context: AttemptContext, desk: Desk) -> AttemptResult | HandedOver:
+async def follow_parts(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptResult | HandedOver:
     """Completed when all parts are on the issue's branch; until then it is in their hands, and takes no slot."""
+    if halt := context.line.halt():
+        return AttemptResult(halt.outcome, halt.reason, is_deliberate=True)
     standing = judge_parts(await desk.parts.find(brief.run.plan, brief.item.id), brief.item.id)
     if standing.is_done:
         return AttemptResult(Outcome.COMPLETED, standing.reason, commit=brief.run.head)
@@ -101,8 +105,27 @@ async def follow_parts(brief: Brief, _context: AttemptContext, desk: Desk) -> At
     return AttemptResult(Outcome.BLOCKED, standing.reason, commit=brief.run.head)
 
 
-async def gather_parts(brief: Brief, _context: AttemptContext, desk: Desk) -> AttemptResult:
+async def gather_parts(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptResult:
     """Completed with the commit that has all parts: from here on, they are what is there."""
+    if lost := await _find_lost(brief, context, desk):
+        return AttemptResult(Outcome.BLOCKED, lost, commit=brief.run.head)
     planned = await desk.artefacts.load(brief.run.id, PLAN) or {}
-    is_changed = planned.get("issue") != await find_digest(brief, desk)
+    is_changed = planned.get("issue", "") not in {"", await find_digest(brief, desk)}
     return AttemptResult(Outcome.COMPLETED, commit=brief.base, branch=ANEW if is_changed else "")
+
+
+async def _find_lost(brief: Brief, context: AttemptContext, desk: Desk) -> str:
+    """What of the parts' work the branch does not hold any more, and what to do; empty when it holds all.
+
+    Only until it was pushed: later it may have been put on another base, as one commit.
+    """
+    if await find_head(brief, desk) is not None:
+        return ""
+    done = [(part.item.id, part.commit) for part in await desk.parts.find(brief.run.plan, brief.item.id) if part.commit]
+    repository, base = context.ports.repository, brief.base
+    lost = [(part, commit) for part, commit in done if not await repository.is_ancestor(commit, base)]
+    if not lost:
+        return ""
+    named = ", ".join(f"{part} ({commit[:12]})" for part, commit in lost)
+    how = f"git branch -f {brief.target} COMMIT, or merge it there; then: whilly forge {brief.item.id}"
+    return f"{brief.target} does not hold the work of {named} any more; somebody has moved it → {how}"[:1000]

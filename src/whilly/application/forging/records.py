@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 PULL_REQUEST = "pr"
 FEEDBACK = "feedback"
 FORK = "fork"
+PLAN = "plan"
 
 
 async def keep_pull(brief: Brief, desk: Desk, pull: PullRequest, head: CommitId) -> None:
@@ -52,6 +53,19 @@ async def find_earlier(brief: Brief, desk: Desk) -> tuple[RunId, Mapping[str, An
         if known := await desk.artefacts.load(run, PULL_REQUEST):
             return run, known
     return None
+
+
+async def take_over_parts(brief: Brief, desk: Desk) -> bool:
+    """Go on with what an earlier run has divided on this very branch; whether one has."""
+    stem, _, number = brief.run.id.rpartition("-")
+    for earlier in range(int(number) - 1, 0, -1):
+        run = RunId(f"{stem}-{earlier}")
+        planned, fork = await desk.artefacts.load(run, PLAN) or {}, await desk.artefacts.load(run, FORK)
+        if planned.get("parts") and planned.get("branch") == brief.target and fork:
+            await desk.artefacts.save(brief.run.id, PLAN, planned)
+            await desk.artefacts.save(brief.run.id, FORK, fork)
+            return True
+    return False
 
 
 async def take_over(brief: Brief, desk: Desk, run: RunId) -> None:

@@ -8,7 +8,8 @@ from whilly.application.forging.ask_people import CLARIFY, ask_author, refuse
 from whilly.application.forging.assess_issue import CHALLENGE, OPINION, READINESS, scope_of
 from whilly.application.forging.desk import Asking
 from whilly.application.forging.ingest_issue import fetch_issue, load_spec
-from whilly.application.forging.plan_work import IN_PARTS, PLAN, find_answer
+from whilly.application.forging.plan_work import IN_PARTS, find_answer
+from whilly.application.forging.records import PLAN
 from whilly.domain.attempt import AttemptResult, Outcome
 from whilly.domain.challenge.describe import describe_challenge
 from whilly.domain.challenge.review import review_spec

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from whilly.application.forging.assess_issue import OPINION, find_usable, scope_of
 from whilly.application.forging.ingest_issue import load_spec
-from whilly.application.forging.plan_work import PLAN, ask
+from whilly.application.forging.plan_work import ask
+from whilly.application.forging.records import PLAN
 from whilly.application.forging.rounds import find_known_failure
 from whilly.application.integrate_change import integrate_change
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome

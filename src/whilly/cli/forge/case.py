@@ -107,7 +107,7 @@ def open_case(project: Project, text: str, base: str, *, is_watching: bool) -> C
     if issue.is_pull_request:
         message = f"{issue.ref.short} is a pull request, not an issue"
         raise RuleViolation(message, remedy="name the issue that it is about")
-    if issue.state is IssueState.CLOSED and not _known_branch(project, issue.ref):
+    if issue.state is IssueState.CLOSED and not _has_pull(project, issue.ref):
         message = f"issue {issue.ref.short} is closed ({issue.status})"
         raise RuleViolation(message, remedy="open it again, if there is still something to do")
     is_own = isinstance(ref, IssueRef) and not project.places.is_tracker_only(ref.place)
@@ -243,7 +243,8 @@ async def _find_free(project: Project, name: str, known: str, base: CommitId) ->
     for number in itertools.count(1):
         branch = name if number == 1 else f"{name}-{number}"
         head = await project.repository.find_commit(f"refs/heads/{branch}")
-        if head is None or (branch == known and await project.repository.is_ancestor(head, base)):
+        # A kill may have come between a branch and its first mention: one that holds nothing is lost by nobody.
+        if head is None or head == base or (branch == known and await project.repository.is_ancestor(head, base)):
             return branch
     raise AssertionError(name)
 
@@ -251,12 +252,16 @@ async def _find_free(project: Project, name: str, known: str, base: CommitId) ->
 def _is_over(project: Project, case: Case) -> bool:
     """Whether earlier work on the issue has failed or was cancelled, and no pull request of it is open."""
     plan = plan_of(case.issue.ref)
-    row = find_whole(project, plan)
-    if row.status not in {ItemStatus.FAILED, ItemStatus.SKIPPED} or row.run is None:
+    row, parts = find_whole(project, plan), [each for each in project.reading.items(plan) if each.item.parent]
+    has_done = any(each.status is ItemStatus.DONE for each in parts)
+    # What was reset is begun anew, too: its branch holds what the parts are to do again.
+    is_reset = row.status is ItemStatus.PENDING and bool(parts) and not has_done
+    if row.run is None or not (row.status in {ItemStatus.FAILED, ItemStatus.SKIPPED} or is_reset):
         return False
     known = asyncio.run(open_artefacts(project).load(row.run.id, PULL_REQUEST))
     if known is None:
-        return True
+        # The work of parts is not thrown away because of what came after them.
+        return not has_done
     ref = PullRef(case.desk.place, str(known["repository"]), int(str(known["number"])))
     return not asyncio.run(_is_open(project, case.desk, ref))
 
@@ -272,6 +277,14 @@ def _name_branch(issue: Issue) -> str:
     except RuleViolation:
         # A task of a plan file may be called anything.
         return f"whilly/task-{slugify(f'{issue.ref.number} {issue.title}', 38)}"
+
+
+def _has_pull(project: Project, ref: IssueRef) -> bool:
+    """Whether a pull request was opened for the issue, which may be why it is closed."""
+    if not _known_branch(project, ref):
+        return False
+    run = find_whole(project, plan_of(ref)).run
+    return run is not None and asyncio.run(open_artefacts(project).load(run.id, PULL_REQUEST)) is not None
 
 
 def _known_branch(project: Project, ref: IssueRef) -> str:
@@ -298,8 +311,12 @@ def revive(project: Project, plan: Plan) -> None:
     """Who waits for people, or has failed, is looked at again: that is what the command was given for."""
     if not project.has_ledger or all(row.id != plan.id for row in project.reading.plans()):
         return
-    for row in project.reading.items(plan.id):
-        if row.status not in {ItemStatus.PENDING, ItemStatus.IN_PROGRESS, ItemStatus.DONE}:
+    rows = project.reading.items(plan.id)
+    is_cancelled = any(row.status is ItemStatus.SKIPPED and row.item.parent is None for row in rows)
+    for row in rows:
+        # A part that a person has cancelled stays so, unless all of it was.
+        is_left_out = row.status is ItemStatus.SKIPPED and row.item.parent is not None and not is_cancelled
+        if row.status not in {ItemStatus.PENDING, ItemStatus.IN_PROGRESS, ItemStatus.DONE} and not is_left_out:
             project.planning().retry(plan.id, row.item.id, "whilly forge")
 
 
@@ -310,5 +327,5 @@ def conclude(project: Project, progress: Progress, code: ExitCode) -> tuple[Prog
     progress = replace(progress, pull_request=str(document["url"]) if document else "")
     wait = row.run.wait if row.run else None
     parts = [each.status for each in project.reading.items(progress.plan) if each.item.parent]
-    is_open = wait is not None and wait.whom == REVIEWERS and set(parts) <= {ItemStatus.DONE}
+    is_open = wait is not None and wait.whom == REVIEWERS and set(parts) <= {ItemStatus.DONE, ItemStatus.SKIPPED}
     return progress, ExitCode.DONE if is_open and code is ExitCode.FAILED else code

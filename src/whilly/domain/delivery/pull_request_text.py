@@ -93,7 +93,7 @@ class Story:
     assumptions: tuple[str, ...] = ()
     strategy: str = ""
     run: str = ""
-    attempts: int = 0
+    sessions: int = 0
     cost_usd: Decimal | None = None
     draft_because: tuple[str, ...] = ()
     is_partial: bool = False
@@ -205,7 +205,9 @@ def _bullets(lines: Iterable[str], nothing: str) -> str:
 
 def _tell_cost(story: Story) -> str:
     cost = "not known" if story.cost_usd is None else f"${story.cost_usd:.2f}"
-    many = f", {story.attempts} {'attempt' if story.attempts == 1 else 'attempts'}" if story.attempts else ""
+    many = (
+        f", {story.sessions} {'session' if story.sessions == 1 else 'sessions'} with agents" if story.sessions else ""
+    )
     return f"{cost}{many}"
 
 

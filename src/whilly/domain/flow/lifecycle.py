@@ -113,26 +113,39 @@ def decide(run: Run, event: RunEvent, pipeline: Pipeline) -> Decision:
         case Deferred():
             decision = _deferred(run, event)
         case CancelRequested() | Released() | StopRequested() | Told():
-            decision = _obey(run, event)
+            decision = _obey(run, event, pipeline)
         case _:
             assert_never(event)
     return decision
 
 
-def _obey(run: Run, event: CancelRequested | Released | StopRequested | Told) -> Decision:
+def _obey(run: Run, event: CancelRequested | Released | StopRequested | Told, pipeline: Pipeline) -> Decision:
     match event:
         case CancelRequested():
             return Decision(_end(run, ItemStatus.SKIPPED, _say("cancelled", event)))
         case Released():
-            return _released(run, event)
-        case StopRequested() if not run.has_attempt:
-            return _refuse(run, "nothing is being done for it")
+            return _released(run, event, pipeline)
         case StopRequested():
-            return Decision(replace(run, stop=run.stop or _say("stopped", event)))
+            return _stopped(run, event)
         case Told():
-            return Decision(replace(run, notes=(*run.notes, f"{event.by} says: {event.note}")[-MAX_NOTES:]))
+            return Decision(_note(run, event))
         case _:
             assert_never(event)
+
+
+def _stopped(run: Run, event: StopRequested) -> Decision:
+    """Its attempt is ended, or its next one does not begin."""
+    said = _say("stopped", event)
+    if run.phase is Phase.QUEUED:
+        return Decision(_wait(run, Wait(said, event.at, whom=PERSON)))
+    if not run.has_attempt:
+        return _refuse(run, "nothing is being done for it")
+    return Decision(replace(run, stop=run.stop or said))
+
+
+def _note(run: Run, event: Released | Told) -> Run:
+    """The run, with what a person has said to whoever works on it next."""
+    return replace(run, notes=(*run.notes, f"{event.by} says: {event.note}")[-MAX_NOTES:])
 
 
 def _say(what: str, event: CancelRequested | StopRequested) -> str:
@@ -179,7 +192,7 @@ def _unaffordable(run: Run, event: BudgetSpent) -> Decision:
     return Decision(_end(run, ItemStatus.FAILED, event.reason))
 
 
-def _released(run: Run, event: Released) -> Decision:
+def _released(run: Run, event: Released, pipeline: Pipeline) -> Decision:
     if run.phase is not Phase.WAITING:
         return _refuse(run, f"the run is {run.phase}, it waits for nobody")
     if run.wait and run.wait.is_handed_over:
@@ -190,6 +203,10 @@ def _released(run: Run, event: Released) -> Decision:
     if event.accepted and review and event.accepted != review:
         return _refuse(run, f"its work is {review[:12]} now, not {event.accepted[:12]}")
     evidence = _add_word(run.evidence, f"{event.by} says: {event.note}") if event.note else run.evidence
+    stage = pipeline.stages.get(run.stage)
+    if event.note and stage is not None and not stage.is_agent:
+        # No agent hears it now: the next one does.
+        run = _note(run, event)
     return Decision(replace(_requeue(run), evidence=evidence, accepted=event.accepted or run.accepted))
 
 

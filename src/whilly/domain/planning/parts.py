@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
+from whilly.domain.ids import CommitId
 from whilly.domain.work_item import ItemStatus, WorkItem
 
 if TYPE_CHECKING:
@@ -25,13 +26,25 @@ class Part:
     """A part and where it stands.
 
     Attributes:
-        spent_usd: what its attempts have cost so far.
+        commit: that put it on the branch of the whole.
     """
 
     item: WorkItem
     status: ItemStatus
     reason: str = ""
-    spent_usd: Decimal = Decimal(0)
+    commit: CommitId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What all the work on an issue has cost so far, whoever did which part of it.
+
+    Attributes:
+        sessions: how many there were with agents.
+    """
+
+    usd: Decimal = Decimal(0)
+    sessions: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +91,19 @@ def divide(whole: WorkItem, parts: Sequence[WorkItem], steps: Sequence[str]) -> 
 
 
 def judge_parts(parts: Sequence[Part], whole: ItemId) -> Standing:
-    """Where the parts of an item stand together."""
+    """Where the parts of an item stand together. What a person has cancelled is left out."""
     done = sum(part.status is ItemStatus.DONE for part in parts)
-    if done == len(parts):
-        return Standing(is_done=True, goes_on=False, reason=f"all {done} parts are done")
+    left_out = [part.item.id for part in parts if part.status is ItemStatus.SKIPPED]
+    if done + len(left_out) == len(parts) and (done or not parts):
+        without = f", without {', '.join(left_out)}" if left_out else ""
+        return Standing(is_done=True, goes_on=False, reason=f"all {done} parts are done{without}")
     told = f"{done} of {len(parts)} parts are done"
     if any(part.status in _GOES_ON for part in parts):
         return Standing(is_done=False, goes_on=True, reason=told)
-    stuck = [f"{part.item.id} {_say(part)}" for part in parts if part.status is not ItemStatus.DONE]
-    reason = f"{told}; {'; '.join(stuck)} → whilly forge {whole} tries them again"
+    settled = {ItemStatus.DONE, ItemStatus.SKIPPED}
+    stuck = [f"{part.item.id} {_say(part)}" for part in parts if part.status not in settled]
+    how = f"whilly forge {whole} tries them again, whilly cancel PART leaves one out"
+    reason = f"{told}; {'; '.join(stuck) or 'all are cancelled'} → {how}"
     return Standing(is_done=False, goes_on=False, reason=reason[:1000])
 
 

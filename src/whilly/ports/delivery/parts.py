@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from whilly.domain.ids import ItemId, PlanId
-    from whilly.domain.planning.parts import Part
+    from whilly.domain.planning.parts import Part, Spent
     from whilly.domain.work_item import WorkItem
 
 
 class Parts(Protocol):
     """What an item of a plan is taken apart into."""
 
-    def take_apart(self, item: WorkItem, proposal: str) -> tuple[WorkItem, ...] | str:
+    def take_apart(self, item: WorkItem, proposal: str, spent: Decimal = Decimal(0)) -> tuple[WorkItem, ...] | str:
         """The parts that a proposal names, wired and within the bounds; otherwise everything that is wrong with it.
 
         Args:
             item: the whole.
             proposal: a plan in JSON, `{"tasks": […]}`.
+            spent: USD of the budget that are spent already.
         """
         ...
 
@@ -38,4 +40,8 @@ class Parts(Protocol):
 
     async def find(self, plan: PlanId, whole: ItemId) -> Sequence[Part]:
         """The parts of an item, in the plan's order; empty when it is in one piece."""
+        ...
+
+    async def count_spent(self, plan: PlanId) -> Spent:
+        """What all attempts at the plan's items have cost."""
         ...

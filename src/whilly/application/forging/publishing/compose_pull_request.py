@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from whilly.application.forging.assess_issue import assess_issue
 from whilly.application.forging.ingest_issue import load_spec
-from whilly.application.forging.plan_work import PLAN
-from whilly.application.forging.records import find_fork, name_pull
+from whilly.application.forging.records import PLAN, find_fork, name_pull
 from whilly.application.forging.rounds import find_last
 from whilly.application.forging.work_on_issue import tell_issue
 from whilly.application.verify_change import commands_for
@@ -19,6 +18,7 @@ from whilly.domain.failure.verdict import Ruling, Verdict
 from whilly.domain.forge.pull_request import PullDraft
 from whilly.domain.intake.strategy import choose_strategy
 from whilly.domain.trust.policy import Consequence
+from whilly.domain.work_item import ItemStatus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,6 +48,8 @@ async def compose_pull_request(brief: Brief, context: AttemptContext, desk: Desk
     is_draft = bool(reasons) if desk.rules.is_draft is None else desk.rules.is_draft
     source, parts = _source(desk, spec), await desk.parts.find(brief.run.plan, brief.item.id)
     planned = await desk.artefacts.load(brief.run.id, PLAN) or {}
+    spent = await desk.parts.count_spent(brief.run.plan)
+    left_out = _list_left_out(parts)
     points = list_points(assessment.review)
     accepted = await _list_accepted(brief, context, base, commit, may_be_in_parts=bool(parts))
     story = Story(
@@ -57,12 +59,15 @@ async def compose_pull_request(brief: Brief, context: AttemptContext, desk: Desk
         checks=await _tell_checks(last, context, commit) if last else _count_as_passed(told, context),
         proofs=_tell_proofs(last, base) if last else (),
         criteria=tuple((each.text, each.is_done) for each in spec.criteria),
-        risks=tuple(dict.fromkeys((*accepted, *_list_gaps(ruling, missing), *points, *_list_planned(planned)))),
+        risks=tuple(
+            dict.fromkeys((*left_out, *accepted, *_list_gaps(ruling, missing), *points, *_list_planned(planned)))
+        ),
         assumptions=judgement.assumptions,
         strategy=str(choice.approach.strategy),
         run=brief.run.id,
-        attempts=brief.run.attempt,
-        cost_usd=sum((part.spent_usd for part in parts), brief.spent_usd),
+        sessions=spent.sessions,
+        is_partial=bool(left_out),
+        cost_usd=spent.usd,
         draft_because=reasons if is_draft else (),
     )
     caps = CAPS[desk.provider]
@@ -114,7 +119,14 @@ def _list_planned(planned: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _list_parts(parts: Sequence[Part]) -> list[str]:
-    return ["", "In parts:", "", *(f"- `{part.item.id}`: {part.item.title}" for part in parts)] if parts else []
+    done = [f"- `{part.item.id}`: {part.item.title}" for part in parts if part.status is ItemStatus.DONE]
+    return ["", "In parts:", "", *done] if done else []
+
+
+def _list_left_out(parts: Sequence[Part]) -> tuple[str, ...]:
+    """The parts that a person did not want any more."""
+    left = [part for part in parts if part.status is ItemStatus.SKIPPED]
+    return tuple(f"{part.item.id} ({part.item.title}) was left out: {part.reason}" for part in left)
 
 
 async def _list_accepted(
