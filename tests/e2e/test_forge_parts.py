@@ -313,8 +313,8 @@ def test_killed_in_between_no_part_is_lost_or_done_twice(village: Village, point
 @on_github
 def test_a_repository_replaces_the_pipeline_and_its_prompts(village: Village) -> None:
     packaged = (files("whilly.application") / "pipelines" / "forge.toml").read_text(encoding="utf-8")
-    own = packaged.replace('next = "challenge"', 'next = "strategy"', 1).replace("[stages.challenge]\n", "", 1)
-    own = own.replace('action = "challenge"\nnext = "strategy"\n', "", 1)
+    before, _, rest = packaged.replace('next = "challenge"', 'next = "strategy"', 1).partition("[stages.challenge]\n")
+    own = before + "".join(rest.partition("[stages.strategy]\n")[1:])
     own = own.replace('prompt = "execute"\nnext = "verify"', 'prompt = "execute"\nnext = "polish"', 1)
     own += '\n[stages.polish]\nrole = "editor"\nprompt = "polish"\nnext = "verify"\n'
     state = village.shop.repository.root / ".whilly"

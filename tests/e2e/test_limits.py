@@ -158,6 +158,23 @@ def test_turns_model_and_variables_reach_the_agent(shop: Workshop) -> None:
     assert shown == ["t0 big 7", "t0 small 7"]
 
 
+def test_nothing_begins_with_a_prompt_that_is_no_template_or_an_action_that_is_none(shop: Workshop) -> None:
+    packaged = files("whilly.application").joinpath("pipelines/forge.toml").read_text(encoding="utf-8")
+    state = shop.repository.root / ".whilly"
+    (state / "prompts").mkdir(parents=True)
+    (state / "prompts" / "repair.md.j2").write_text("one\n{% if %}\n", encoding="utf-8")
+    shop.plan({"id": "A"})
+    refused = shop.run("run")
+    assert (refused.code, refused.objects("attempt_started"), "Traceback" in refused.err) == (4, [], False)
+    assert "prompt template repair.md.j2: line 2: " in refused.err
+    (state / "prompts" / "repair.md.j2").unlink()
+    (state / "pipelines").mkdir()
+    (state / "pipelines" / "forge.toml").write_text(packaged.replace('"gather"', '"gathr"'), encoding="utf-8")
+    refused = shop.run("run")
+    assert (refused.code, refused.objects("attempt_started"), "Traceback" in refused.err) == (4, [], False)
+    assert "stage 'gather': unknown action 'gathr'; did you mean gather?" in refused.err
+
+
 def test_each_role_has_its_agent_and_its_model(shop: Workshop) -> None:
     packaged = files("whilly.application").joinpath("pipelines/solo.toml").read_text(encoding="utf-8")
     stages = packaged.partition("[stages.repair]")

@@ -94,11 +94,12 @@ def test_status_shows_everything_at_once(staged: StagedPlan, here: Command) -> N
     assert lines[-1].startswith("whilly is at work here: process ")
 
 
-@pytest.mark.usefixtures("staged")
-def test_what_was_begun_is_not_called_running_when_whilly_was_killed(here: Command) -> None:
+def test_what_was_begun_is_not_called_running_when_whilly_was_killed(staged: StagedPlan, here: Command) -> None:
     lines = [" ".join(line.split()) for line in here("status").out.splitlines()]
     assert lines[1].endswith("1/6 done · 2 begun · 1 queued · 1 failed · 1 blocked")
-    assert lines[3] == "nobody is at work; 2 tasks that were begun go on with the next `whilly run`"
+    assert (
+        lines[3] == f"nobody is at work; 2 tasks that were begun go on with the next `whilly run {staged.plan.source}`"
+    )
     assert lines[-1].startswith("no whilly is at work here: the last one ended without a word")
     told = json.loads(here("status", "--json").out)
     assert (told["phase"], [each["is_under_way"] for each in told["running"]]) == ("active", [False, False])

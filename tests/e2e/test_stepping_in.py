@@ -90,7 +90,8 @@ def test_an_answer_is_taken_by_the_next_run_however_the_first_ended(shop: Worksh
         assert first.wait(20).code == 130
     by_hand(handoff)
     ended = shop.run("handoff", "complete", handoff["name"])
-    assert ended.out.splitlines() == ["T-1 is given back as complete", "the next `whilly run` takes it up"]
+    again = f"whilly run {shop.repository.root / 'tasks.json'}"
+    assert ended.out.splitlines() == ["T-1 is given back as complete", f"the next `{again}` takes it up"]
     finish(shop, shop.run("run"))
     assert shop.integrated() == ["T-1"]
     assert next(row["outcome"] for row in told(shop, "logs", "T-1")["attempts"]) == "completed"

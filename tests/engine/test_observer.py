@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -43,8 +44,17 @@ def reasons(staged: StagedPlan) -> dict[str, str]:
 def test_before_the_first_run_everything_that_could_start_says_what_starts_it(staged: StagedPlan) -> None:
     progress = staged.observer().look()
     assert (progress.phase, progress.total, progress.elapsed) == (PlanPhase.IDLE, 4, timedelta(0))
-    ready = "ready: it starts with the next `whilly run`"
+    ready = f"ready: it starts with the next `whilly run {staged.plan.source}`"
     assert reasons(staged) == {"A": ready, "B": "depends on A, which is pending", "C": ready, "D": ready}
+
+
+def test_an_issue_is_gone_on_with_by_its_own_command(staged: StagedPlan) -> None:
+    plan = replace(
+        staged.plan, id=PlanId("issue"), name="ada/engine#7", source="https://github.com/ada/engine/issues/7"
+    )
+    staged.planning.import_plan(plan)
+    looked = staged.project.observer(plan.id).look()
+    assert looked.queue[0].reason == "ready: it starts with the next `whilly forge ada/engine#7`"
 
 
 def test_the_queue_says_what_each_item_waits_for_first(staged: StagedPlan) -> None:

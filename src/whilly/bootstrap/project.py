@@ -121,7 +121,7 @@ class Project:
     @cached_property
     def pipelines(self) -> Mapping[str, Pipeline]:
         """All pipelines by name."""
-        return load_pipelines(self.state / "pipelines", max_attempts=self.settings.run.max_attempts)
+        return load_pipelines(self.state, max_attempts=self.settings.run.max_attempts)
 
     @property
     def database_url(self) -> str:

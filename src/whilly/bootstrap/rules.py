@@ -59,13 +59,25 @@ def note_roles(loaded: Loaded, root: Path) -> Loaded:
     if not loaded.settings.roles:
         return loaded
     try:
-        pipelines = load_pipelines(root / ".whilly" / "pipelines", max_attempts=1)
+        pipelines = load_pipelines(root / ".whilly", max_attempts=1)
     except ConfigError:
         # Whoever needs them says so.
         return loaded
     known = sorted({stage.role for each in pipelines.values() for stage in each.stages.values() if stage.role})
     strange = [name for name in loaded.settings.roles if name not in known]
     return replace(loaded, warnings=(*loaded.warnings, *(_tell_strange(loaded, name, known) for name in strange)))
+
+
+def require_prompts(folder: Path, pipelines: Iterable[Pipeline]) -> None:
+    """See that the prompts of all agents are templates, before anything is spent.
+
+    Raises:
+        ConfigError: one is not.
+    """
+    from whilly.adapters.jinja.renderer import check_templates  # noqa: PLC0415  (costs 0.1 s)
+
+    stages = (stage for each in pipelines for stage in each.stages.values())
+    check_templates(folder, sorted({stage.prompt for stage in stages if stage.prompt}))
 
 
 def _tell_strange(loaded: Loaded, name: str, known: Sequence[str]) -> Problem:

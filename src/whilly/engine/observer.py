@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import sqlalchemy as sa
 
+from whilly.application.telling.going_on import name_command
 from whilly.application.telling.progress import Active, Money, Progress, Queued, Settled, Waiting, at_moment
 from whilly.domain.errors import RuleViolation
 from whilly.domain.flow.plan_run import PlanPhase, PlanRun
@@ -138,7 +139,7 @@ class Observer:
             counts=Counter(ItemStatus(each.status) for each in rows),
             active=active,
             waiting=_waiting(rows, open_runs, items),
-            queue=_queue(definition.items, rows, state),
+            queue=_queue(definition.items, rows, state, name_command(row.source, row.name)),
             done=done,
             undone=undone,
             money=money,
@@ -213,7 +214,7 @@ def _waiting(rows: list[sa.Row[Any]], open_runs: list[Run], items: Mapping[ItemI
     return (*found, *(Waiting(row.id, _title(items, row.id), row.reason, whom="person") for row in told))
 
 
-def _queue(items: tuple[WorkItem, ...], rows: list[sa.Row[Any]], state: PlanRun) -> tuple[Queued, ...]:
+def _queue(items: tuple[WorkItem, ...], rows: list[sa.Row[Any]], state: PlanRun, again: str) -> tuple[Queued, ...]:
     statuses = {
         ItemId(row.id): ItemStatus.IN_PROGRESS
         if row.run and row.status == ItemStatus.HUMAN_LOOP
@@ -224,7 +225,7 @@ def _queue(items: tuple[WorkItem, ...], rows: list[sa.Row[Any]], state: PlanRun)
         return ()
     known = {item.id: item for item in items}
     waits = Frontier(items, statuses).waiting()
-    ready = "" if state.phase is PlanPhase.ACTIVE else "ready: it starts with the next `whilly run`"
+    ready = "" if state.phase is PlanPhase.ACTIVE else f"ready: it starts with the next `{again}`"
     return tuple(
         Queued(
             item,

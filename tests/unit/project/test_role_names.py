@@ -15,7 +15,8 @@ name = "ours"
 first = "write"
 [stages.write]
 role = "poet"
-next = "done"
+prompt = "execute"
+next = ""
 """
 
 

@@ -125,6 +125,16 @@ def test_long_work_says_what_is_waited_for(progress: Progress) -> None:
     assert headline(idle) == "nothing is running"
 
 
+@pytest.mark.parametrize(
+    ("source", "command"),
+    [("tasks.json", "whilly run tasks.json"), ("https://github.com/ada/shop/issues/7", "whilly forge Shop")],
+)
+def test_what_was_begun_goes_on_by_the_command_of_its_plan(progress: Progress, source: str, command: str) -> None:
+    begun = (replace(progress.active[0], is_under_way=False),)
+    idle = replace(progress, phase=PlanPhase.IDLE, source=source, active=begun)
+    assert headline(idle) == f"nobody is at work; 1 task that was begun goes on with the next `{command}`"
+
+
 def test_the_latest_done_items_are_shown_when_there_is_no_room_for_all(progress: Progress) -> None:
     many = tuple(replace(progress.done[0], item=ItemId(f"D-{number}")) for number in range(90))
     shown = draw(replace(progress, active=(), waiting=(), queue=(), undone=(), done=many), 96, 10)

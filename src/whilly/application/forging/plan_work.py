@@ -9,6 +9,7 @@ from whilly.application.forging.ingest_issue import find_digest, load_spec
 from whilly.application.forging.records import PLAN, find_head
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome
 from whilly.domain.challenge.review import review_spec
+from whilly.domain.flow.action import Branch
 from whilly.domain.flow.brief import HandedOver
 from whilly.domain.flow.run import PARTS
 from whilly.domain.intake.spec import make_item
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from whilly.domain.flow.brief import Brief
     from whilly.domain.intake.spec import IssueSpec
     from whilly.domain.work_item import WorkItem
-
-IN_PARTS, ANEW = "parts", "anew"
-"""Branches: the issue is done in parts; it was changed since, so that there is more to do than its parts did."""
 
 
 async def ask(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptResult:
@@ -69,7 +67,7 @@ async def plan_work(brief: Brief, context: AttemptContext, desk: Desk) -> Attemp
     if parts:
         await desk.parts.add(brief.run.plan, parts)
     told = f"by {plan.made_by}" + (f", in {len(parts)} parts" if parts else "")
-    return AttemptResult(Outcome.COMPLETED, told, commit=brief.run.head, branch=IN_PARTS if parts else "")
+    return AttemptResult(Outcome.COMPLETED, told, commit=brief.run.head, branch=Branch.PARTS if parts else "")
 
 
 def _read(
@@ -111,7 +109,7 @@ async def gather_parts(brief: Brief, context: AttemptContext, desk: Desk) -> Att
         return AttemptResult(Outcome.BLOCKED, lost, commit=brief.run.head)
     planned = await desk.artefacts.load(brief.run.id, PLAN) or {}
     is_changed = planned.get("issue", "") not in {"", await find_digest(brief, desk)}
-    return AttemptResult(Outcome.COMPLETED, commit=brief.base, branch=ANEW if is_changed else "")
+    return AttemptResult(Outcome.COMPLETED, commit=brief.base, branch=Branch.ANEW if is_changed else "")
 
 
 async def _find_lost(brief: Brief, context: AttemptContext, desk: Desk) -> str:

@@ -8,11 +8,12 @@ from whilly.application.forging.ask_people import CLARIFY, ask_author, refuse
 from whilly.application.forging.assess_issue import CHALLENGE, OPINION, READINESS, scope_of
 from whilly.application.forging.desk import Asking
 from whilly.application.forging.ingest_issue import fetch_issue, load_spec
-from whilly.application.forging.plan_work import IN_PARTS, find_answer
+from whilly.application.forging.plan_work import find_answer
 from whilly.application.forging.records import PLAN
 from whilly.domain.attempt import AttemptResult, Outcome
 from whilly.domain.challenge.describe import describe_challenge
 from whilly.domain.challenge.review import review_spec
+from whilly.domain.flow.action import Branch
 from whilly.domain.intake.readiness import Readiness, describe_readiness, judge
 from whilly.domain.intake.spec import describe_spec, make_item
 from whilly.domain.intake.strategy import choose_strategy, describe_strategy
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
     from whilly.domain.intake.strategy import Approach
 
 SPEC, STRATEGY = "issue_spec", "strategy"
-PROPOSE = "propose"
-"""Branch: an agent is asked for a plan."""
-WEIGH = "weigh"
-"""Branch: an agent was asked for its opinion before."""
 
 
 async def normalize(brief: Brief, _context: AttemptContext, desk: Desk) -> AttemptResult:
@@ -67,7 +64,7 @@ async def challenge(brief: Brief, context: AttemptContext, desk: Desk) -> Attemp
         return refused
     reason, branch = f"{made.verdict}: {made.reason}"[:500], ""
     if desk.issues.second_opinion:
-        branch = WEIGH if await find_answer(brief, desk, OPINION) else OPINION
+        branch = Branch.WEIGH if await find_answer(brief, desk, OPINION) else Branch.OPINION
     return AttemptResult(Outcome.COMPLETED, reason, commit=brief.run.head, branch=branch)
 
 
@@ -84,8 +81,8 @@ async def select_strategy(brief: Brief, _context: AttemptContext, desk: Desk) ->
 async def _find_branch(brief: Brief, desk: Desk, spec: IssueSpec, approach: Approach) -> str:
     """Where it goes on; empty is the plan by the rules."""
     if await desk.parts.find(brief.run.plan, brief.item.id):
-        return IN_PARTS
+        return Branch.PARTS
     if desk.issues.plan is Asking.NEVER or await find_answer(brief, desk, PLAN):
         return ""
     is_wanted = approach.needs_plan or is_large(make_item(spec, brief.item.id))
-    return PROPOSE if is_wanted or desk.issues.plan is Asking.ALWAYS else ""
+    return Branch.PROPOSE if is_wanted or desk.issues.plan is Asking.ALWAYS else ""

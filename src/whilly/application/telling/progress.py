@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from whilly.application.telling.going_on import name_command
 from whilly.application.telling.rows import EventRow
 from whilly.domain.flow.plan_run import PlanPhase, StopReason
 from whilly.domain.flow.run import PARTS
@@ -214,7 +215,8 @@ def _between(progress: Progress) -> str:
     if progress.phase is not PlanPhase.IDLE:
         return f"{first.item} is about to go on" + (f": {first.hold}" if first.hold else "")
     tasks = "task that was begun goes" if count == 1 else "tasks that were begun go"
-    return f"nobody is at work; {count} {tasks} on with the next `whilly run`"
+    again = name_command(progress.source, progress.name)
+    return f"nobody is at work; {count} {tasks} on with the next `{again}`"
 
 
 def _stopping(progress: Progress, busy: int) -> str:

@@ -91,6 +91,9 @@ CATALOGUE: Mapping[str, Kind] = MappingProxyType(
         "pipeline_invalid": Kind(
             "A file in `.whilly/pipelines` is not a pipeline.", "`whilly run` does not start without its pipelines"
         ),
+        "prompt_invalid": Kind(
+            "A file in `.whilly/prompts` is not a template.", "no work begins without the prompts of its pipelines"
+        ),
         "secret_missing": Kind(
             "A setting refers to a secret that is not there.", "what needs it fails only when it is used"
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from whilly.application.telling.going_on import name_command
 from whilly.domain.errors import ConfigError
 from whilly.domain.handoff import HandoffState, Standing, name_handoff
 from whilly.domain.ids import AttemptId, ItemId
@@ -25,6 +26,7 @@ class Entry:
         is_current: its attempt is under way: an answer counts.
         outcome: what its attempt came to.
         notes: what people have said to whoever works on it.
+        again: the command that goes on with its plan.
     """
 
     attempt: AttemptId
@@ -35,6 +37,7 @@ class Entry:
     is_current: bool = False
     outcome: str = ""
     notes: tuple[str, ...] = ()
+    again: str = ""
 
     @property
     def name(self) -> str:
@@ -92,6 +95,7 @@ async def find_entries(project: Project, plans: Sequence[PlanRow]) -> list[Entry
                 is_current,
                 row.result.outcome if row.result else "",
                 run.notes if run else (),
+                name_command(plan.source, plan.name),
             )
         )
     return entries

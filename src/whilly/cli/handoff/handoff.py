@@ -113,7 +113,7 @@ def complete(task: str, status: str, wanted: str | None, *, as_json: bool, **det
     else:
         click.echo(printable(f"{entry.item} is given back as {answer.status}"))
         if find_owner(project.state) is None:
-            click.echo("the next `whilly run` takes it up")
+            click.echo(printable(f"the next `{entry.again}` takes it up"))
     return ExitCode.FAILED if refusal else ExitCode.DONE
 
 

@@ -13,6 +13,7 @@ import click
 
 from whilly.application.explain_take_over import explain_take_over
 from whilly.application.telling.progress import Progress
+from whilly.bootstrap.rules import require_prompts
 from whilly.cli.exit_codes import ExitCode, run_exit_code
 from whilly.cli.inspect.report import save_report
 from whilly.cli.lost_work import find_lost_work
@@ -58,6 +59,7 @@ class Way:
 
 def work_on(project: Project, plan: Plan, branches: Branches, allowance: Allowance, way: Way = Way()) -> ExitCode:
     """Work on a plan until it is at rest, and show how it goes; its exit code."""
+    require_prompts(project.state / "prompts", project.pipelines.values())
     engine, ledger = project.engine(way.actions)
     project.planning(ledger).import_plan(plan)
     asyncio.run(project.ports().sessions.sweep(_live_attempts(project)))

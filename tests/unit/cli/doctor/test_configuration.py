@@ -56,8 +56,30 @@ def test_a_setting_that_does_nothing_is_a_note(clinic: Clinic) -> None:
 def test_a_pipeline_that_is_none_is_a_problem(clinic: Clinic) -> None:
     clinic.write({".whilly/pipelines/solo.toml": "name = 3\nodd = 1\n", ".whilly/.gitignore": "*\n"})
     assert "odd" in clinic.look().find("pipeline_invalid")["what"]
-    (clinic.state / "pipelines" / "solo.toml").write_bytes(b"\xff")
-    assert clinic.look().find("pipeline_invalid")["severity"] == "problem"
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"name = 'solo'\n\xff", "is not a pipeline: it is not UTF-8 text (byte 15)"),
+        (b"name = [", "is not a pipeline: it is not valid TOML: "),
+        (b"first = 'x'", "is not a pipeline:\n  `name` is missing\n  first stage 'x' does not exist"),
+    ],
+)
+def test_a_file_that_is_no_pipeline_is_named_with_what_to_do(clinic: Clinic, data: bytes, why: str) -> None:
+    clinic.write({".whilly/pipelines/odd.toml": "", ".whilly/.gitignore": "*\n"})
+    path = clinic.state / "pipelines" / "odd.toml"
+    path.write_bytes(data)
+    found = clinic.look().find("pipeline_invalid")
+    assert (found["severity"], str(path) in found["remedy"]) == ("problem", True)
+    assert found["what"].startswith(f"{path} {why}")
+
+
+def test_a_prompt_that_is_no_template_is_a_problem(clinic: Clinic) -> None:
+    clinic.write({".whilly/prompts/task.md.j2": "{% macro %}", ".whilly/.gitignore": "*\n"})
+    found = clinic.look().find("prompt_invalid")
+    assert "prompt template task.md.j2: line 1" in found["what"]
+    assert str(clinic.state / "prompts" / "task.md.j2") in found["remedy"]
 
 
 def test_a_secret_that_is_not_there_is_a_problem(clinic: Clinic) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from whilly.bootstrap.rules import require_prompts
 from whilly.cli.doctor.catalogue import found
 from whilly.cli.doctor.finding import Fact, Said
 from whilly.config.schema import Leaf, find
@@ -36,15 +37,18 @@ def look_at_settings(site: Site) -> Iterator[Said]:
 
 
 def look_at_pipelines(site: Site) -> Iterator[Said]:
-    """Whether the repository's own are right."""
+    """Whether the repository's own are right, and the prompts of their agents."""
+    state = site.project.state
     try:
-        names = sorted(site.project.pipelines)
-    except (ConfigError, OSError, UnicodeDecodeError) as error:
-        remedy = error.remedy if isinstance(error, ConfigError) else "correct or remove the file"
-        what = error.message if isinstance(error, ConfigError) else str(error)
-        yield found("pipeline_invalid", what, subject=str(site.project.state / "pipelines"), remedy=remedy)
-    else:
-        yield Fact("pipelines", ", ".join(names))
+        pipelines = site.project.pipelines
+    except ConfigError as error:
+        yield found("pipeline_invalid", error.message, subject=str(state / "pipelines"), remedy=error.remedy)
+        return
+    yield Fact("pipelines", ", ".join(sorted(pipelines)))
+    try:
+        require_prompts(state / "prompts", pipelines.values())
+    except ConfigError as error:
+        yield found("prompt_invalid", error.message, subject=str(state / "prompts"), remedy=error.remedy)
 
 
 def look_at_secrets(site: Site) -> Iterator[Said]:
