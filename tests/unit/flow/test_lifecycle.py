@@ -233,6 +233,15 @@ def test_what_follows_a_limit_is_no_failure_where_the_route_names_it() -> None:
         assert (after.phase, after.stage) == (Phase.QUEUED, "integrate")
 
 
+def test_a_word_that_no_agent_hears_now_is_for_the_next_one() -> None:
+    waiting = end(at("integrate"), Outcome.ASKED, reason="the branch is checked out")
+    after = decide(waiting, Released("ada", NOON, "mind the hue"), SOLO).run
+    assert (after.phase, after.notes) == (Phase.QUEUED, ("ada says: mind the hue",))
+    waiting = end(at("execute"), Outcome.ASKED, reason="which hue?")
+    after = decide(waiting, Released("ada", NOON, "blue"), SOLO).run
+    assert (after.notes, after.evidence.summary if after.evidence else "") == ((), "ada says: blue")
+
+
 def test_a_completed_stage_may_name_what_follows() -> None:
     verify = replace(SOLO.stages["verify"], branches={"more": "execute", "over": END})
     pipeline = replace(SOLO, stages={**SOLO.stages, "verify": verify})

@@ -11,6 +11,7 @@ from whilly.application.telling.going_on import name_command
 from whilly.application.telling.progress import Progress, name_whom
 from whilly.application.telling.rows import AttemptRow, ItemRow
 from whilly.domain.attempt import Evidence
+from whilly.domain.flow.milestone import ISSUE_STAGES
 from whilly.domain.flow.plan_run import PlanPhase, StopReason
 from whilly.domain.flow.run import PARTS, REVIEWERS, Phase, Run
 from whilly.domain.ids import ItemId
@@ -232,8 +233,11 @@ def _for_a_person(case: Case) -> Explanation:
         seen = wait.review[:12]
         accept = f"whilly accept {case.name} {seen} lets exactly this go on"
         remedies = (f"git show {seen}", accept, f"whilly cancel {case.name} refuses it")
-    if wait and wait.whom in {PARTS, REVIEWERS}:
-        remedies = () if case.is_attended else (f"{_again(case)} looks again",)
+    is_of_issue = case.row.run is not None and case.row.run.stage in ISSUE_STAGES
+    if wait and (is_of_issue or wait.whom in {PARTS, REVIEWERS}) and not wait.review:
+        again = f"{_again(case)} looks again"
+        answer = f"answer there, then {again}" if wait.whom.startswith("person:") and wait.whom != REVIEWERS else again
+        remedies = () if case.is_attended and wait.whom in {PARTS, REVIEWERS} else (answer,)
     elif wait and wait.is_handed_over:
         remedies = (f"whilly handoff show {case.name}", f"whilly handoff complete {case.name}")
         remedies += () if case.is_attended else (f"{_again(case)} takes the answer",)
