@@ -276,7 +276,7 @@ def test_what_cannot_be_is_said_in_one_line(gitea: Office, words: str, said: str
 def test_without_a_token_nothing_is_asked(gitea: Office) -> None:
     ended = gitea.run("import", "local", gitea.scope, token="")
     assert (ended.code, "Traceback" in ended.err) == (4, False)
-    assert "there is no token for local" in ended.err
+    assert "there is no token for local: env:LOCAL_TOKEN holds nothing" in ended.err
 
 
 def test_a_query_that_jira_does_not_know_is_told_in_its_words(jira: Office) -> None:

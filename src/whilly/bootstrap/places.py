@@ -126,8 +126,10 @@ class Places:
             raise ConfigError(message, remedy=f"configured are: {', '.join(self.by_name)}")
         choice = self.choose_token(name)
         if choice.token is None:
-            message = f"there is no token for {name}"
-            raise ConfigError(message, remedy=self.token_remedy(name))
+            own = self._table(name).token
+            message = f"there is no token for {name}" + (f": {own} holds nothing" if own else "")
+            other = f"set it, or write another reference to {self._key(name)}.token"
+            raise ConfigError(message, remedy=other if own else self.token_remedy(name))
         if not re.fullmatch(r"[!-~]+", choice.token.reveal()):
             message = f"the token for {name} ({choice.origin}) has characters that no token has"
             raise ConfigError(message, remedy="look for blanks, line ends and letters that are not ASCII")
