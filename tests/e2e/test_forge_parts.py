@@ -463,3 +463,20 @@ def test_an_id_that_is_no_text_goes_back_like_every_fault(village: Village) -> N
     assert ended.code == 0, ended.out + ended.err
     assert "internal error" not in ended.out
     assert village.files()["red.txt"] == "red"
+
+
+@on_github
+def test_parts_that_were_merged_by_squashing_are_not_missed(village: Village) -> None:
+    propose(village, *map(task, NAMES))
+    issue = file(village, write("nothing"))
+    assert village.forge(issue).code == 0
+    ticket, pull = village.pull
+    pull.merged = village.hub.repo.git.push("main", {f"{name}.txt": f"{name}\n" for name in NAMES})
+    ticket.state = issue.state = "closed"
+    ended = village.forge(issue)
+    assert (ended.code, ended.complete["done"]) == (0, 4), ended.out + ended.err
+    git = village.shop.repository
+    git.git("branch", "-D", pull.head)
+    for words in (("why", "ada/engine#1a"), ("status",), ("doctor",)):
+        said = village.start(*words).wait()
+        assert "has the work any more" not in said.out + said.err, said.out + said.err

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from whilly.domain.errors import PortError
+from whilly.domain.flow.plan_run import FORGE
 from whilly.domain.ids import ItemId
 from whilly.domain.work_item import ItemStatus
 
@@ -37,9 +38,13 @@ async def find_lost_work(project: Project, plan: PlanRow) -> LostWork | None:
     """
     from whilly.adapters.git.reachability import find_lost  # noqa: PLC0415  (asyncio costs time)
 
+    rows = project.reading.items(plan.id)
+    if plan.state.pipeline == FORGE and any(row.status is ItemStatus.DONE and not row.item.parent for row in rows):
+        # An issue is done when its pull request is merged: all of it is where that went to.
+        return None
     done = {
         row.run.ending.commit: row.item.id
-        for row in project.reading.items(plan.id)
+        for row in rows
         if row.status is ItemStatus.DONE and row.run and row.run.ending and row.run.ending.commit
     }
     target, base = plan.state.target, plan.state.base

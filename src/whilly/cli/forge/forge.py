@@ -16,14 +16,11 @@ from whilly.cli.invocation import find_checkpoint
 from whilly.cli.render_error import printable
 from whilly.cli.tell_wait import emit_wait, tell_wait
 from whilly.cli.work.interrupts import catch_interrupts, obey_interrupts
+from whilly.domain.flow.plan_run import FORGE
 
 if TYPE_CHECKING:
     from whilly.bootstrap import Project
     from whilly.cli.exit_codes import ExitCode
-
-
-FORGE = "forge"
-"""The pipeline of issues."""
 
 
 class Flags(TypedDict):

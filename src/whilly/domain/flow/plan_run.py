@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 SOLO = "solo"
+FORGE = "forge"
 """The pipeline of a developer's own plan."""
 
 
