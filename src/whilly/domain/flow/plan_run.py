@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 
 SOLO = "solo"
-FORGE = "forge"
 """The pipeline of a developer's own plan."""
+FORGE = "forge"
+"""The pipeline of issues."""
 
 
 class PlanPhase(StrEnum):
