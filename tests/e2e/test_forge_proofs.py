@@ -270,6 +270,55 @@ def test_what_came_to_fail_is_no_longer_offered_and_stays_known_after_a_cancel(v
     assert "it does not pass, as is known" in village.start("why", "ada/engine#1").wait().out
 
 
+NONE = """\
+import unittest
+from shop import total
+
+
+class NoneTest(unittest.TestCase):
+    def test_none(self):
+        self.assertEqual(total(None), 0)
+"""
+MEND_NONE = "test -e test_none.py && printf 'def total(prices):\\n    return sum(prices or [])\\n' > shop.py"
+
+
+@pytest.mark.parametrize(
+    ("repair", "draft", "sessions"),
+    [(MEND_NONE, False, 2), ("echo more >> README.md", True, 2), ("true", True, 3)],
+    ids=["mended", "something else", "nothing"],
+)
+def test_what_fails_on_a_base_that_moved_is_mended_there(
+    village: Village, repair: str, sessions: int, *, draft: bool
+) -> None:
+    issue = file(village, "bug", f"{MEND}; {ADD_TEST}", repair)
+    assert village.forge(issue).code == 0
+    ticket, _ = village.pull
+    assert not is_draft(ticket)
+    village.hub.repo.git.push("main", {"test_none.py": NONE})
+    ended = village.forge(issue)
+    assert ended.code == 0, ended.out + ended.err
+    assert (is_draft(ticket), len(village.shop.log()) // 2) == (draft, sessions), ticket.body
+    assert village.files()["test_none.py"] == NONE.strip()
+    assert ("it is not finished: the same failure again" in ticket.body) is draft
+    assert ("AttributeError" in ticket.body or "TypeError" in ticket.body) is draft
+    assert [each["verdict"] for each in read_verdict(village)["rounds"]][1:] == ["repair", "escalate" if draft else "pass"]
+    assert "repair_started" in list_milestones(village)
+    again = village.forge(issue)
+    assert (again.code, len(village.shop.log()) // 2) == (0, sessions), again.out + again.err
+
+
+@on_github
+@pytest.mark.parametrize("point", ["rebase:before", "rebase:after"])
+def test_killed_at_a_move_to_where_it_fails_it_is_not_offered_as_finished(village: Village, point: str) -> None:
+    issue = file(village, "bug", f"{MEND}; {ADD_TEST}", MEND_NONE)
+    assert village.forge(issue).code == 0
+    village.hub.repo.git.push("main", {"test_none.py": NONE})
+    village.die(point, issue)
+    ended = village.forge(issue)
+    assert (ended.code, count_rounds(village, "repair")) == (0, 1), ended.out + ended.err
+    assert [each["verdict"] for each in read_verdict(village)["rounds"]] == ["pass", "repair", "pass"]
+
+
 def test_many_repairs_end_with_the_verdict_and_not_with_a_limit(village: Village) -> None:
     name = 'n=$(ls "$WORLD" | grep -c try); touch "$WORLD/try$n"'
     count = f'{name}; printf "def total(prices):\\n    return 9$n\\n" > shop.py'
