@@ -14,6 +14,10 @@ WITHOUT = Offer(is_draft=False, because=("a",))
 """Where the forge has no drafts."""
 
 
+SEEN = f"the tests of the change pass on main ({'a' * 12}) as well"
+SEEN_LATER = SEEN.replace("a" * 12, "b" * 12)
+
+
 @pytest.mark.parametrize(
     ("reasons", "rule", "offer"),
     [
@@ -47,6 +51,7 @@ def test_it_is_a_draft_for_reasons_or_by_rule(reasons: list[str], rule: bool | N
         (ACCEPTED, False, ["a"], None, ACCEPTED),
         (ACCEPTED, False, ["b"], None, Offer(is_draft=True, because=("b",), accepted=("a",))),
         (UNTOLD, False, [], True, READY),
+        (Offer(is_draft=False, accepted=(SEEN,)), False, [SEEN_LATER], None, Offer(is_draft=False, accepted=(SEEN,))),
         (WITHOUT, False, ["a"], None, WITHOUT),
         (WITHOUT, False, [], None, READY),
     ],

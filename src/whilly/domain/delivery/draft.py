@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -79,10 +80,16 @@ def offer_again(before: Offer, reasons: Sequence[str], rule: bool | None, *, is_
         is_draft: whether it is one at the forge.
     """
     accepted = () if is_draft else (*before.accepted, *(before.because if before.is_draft else ()))
-    wanted = offer_first([each for each in reasons if each not in accepted], rule)
+    known = {_strip(each) for each in accepted}
+    wanted = offer_first([each for each in reasons if _strip(each) not in known], rule)
     if is_draft:
         # A draft that people have made of it stays one.
         is_ours = before.is_draft and bool(before.because)
         return Offer(wanted.is_draft or not is_ours, wanted.because)
     is_new = bool(wanted.because) and not before.contradicts_itself
     return Offer(is_new, wanted.because, accepted)
+
+
+def _strip(reason: str) -> str:
+    """The reason without the commit of the base, on which it was seen: it is the same on the next one."""
+    return re.sub(r" \([0-9a-f]{12}\)", "", reason)

@@ -79,7 +79,7 @@ _BEFORE: Final = r"\s*(?:(?:\w+=\S*|env|exec|time|(?:ba|da|z|k)?sh(?:\s+-\w+)*|\
 
 def _list_manifests(extents: Iterable[Extent]) -> tuple[str, ...]:
     """What may say how tests are run, and is the change's own when the base's tests are run on it."""
-    others = [each for each in extents if not is_test(each.path) and each.is_there]
+    others = [each for each in extents if not is_test(each.path)]
     return tuple(
         each.path for each in others if is_manifest(each.path) or (is_runner(each.path) and not each.was_there)
     )
@@ -157,7 +157,7 @@ def _tell_altered(seen: Seen) -> str:
 def tell_risks(seen: Seen) -> tuple[str, ...]:
     """What nobody has looked at: what may say how tests are run, and is as the change has it."""
     named = _name(seen.manifests_changed)
-    return (f"{named} may say how tests are run, and is altered: look at it",) if named else ()
+    return (f"the change alters what may say how tests are run: {named}",) if named else ()
 
 
 def ask_for(missing: Sequence[Missing], seen: Seen, base: CommitId, failure: Evidence | None) -> Evidence:
