@@ -93,6 +93,8 @@ def test_an_issue_becomes_a_pull_request(village: Village) -> None:
         "base": "main",
         "head": village.head(),
         "is_draft": pull.is_draft,
+        "draft_because": [],
+        "accepted": [],
     }
     retried = village.start("retry", "ada/engine#1").wait()
     assert "whilly forge ada/engine#1 goes on with it" in retried.out
@@ -332,6 +334,31 @@ def test_what_is_missing_is_asked_for_once_and_an_answer_goes_on(village: Villag
     ended = village.forge(issue)
     assert (ended.code, len(village.pulls)) == (0, 1), ended.out + ended.err
     assert issue.labels == []
+
+
+@on_github
+def test_an_issue_that_is_closed_while_it_waits_for_an_answer_is_over(village: Village) -> None:
+    issue = file(village, "Do it", "")
+    issue.body = "Make it better."
+    assert village.forge(issue).code == 1
+    issue.state = "closed"
+    ended = village.forge(issue)
+    assert (ended.code, ended.statuses) == (1, {"ada/engine#1": "failed"}), ended.out + ended.err
+    assert "issue ada/engine#1 is closed" in ended.out
+    assert len(issue.notes) == 1
+
+
+@on_github
+def test_an_issue_that_is_edited_while_its_pull_request_is_open_is_told_with_what_to_do(village: Village) -> None:
+    issue = file(village, "Answer", RIGHT)
+    assert "was changed at" not in village.forge(issue).out
+    issue.body += "\nAnd more.\n"
+    worked = len(village.shop.log())
+    ended = village.forge(issue)
+    assert (ended.code, len(village.shop.log())) == (0, worked), ended.out + ended.err
+    told = village.start("why", "ada/engine#1").wait().out
+    assert "issue ada/engine#1 was changed at" in told
+    assert f"in a comment of the pull request that addresses @{BOT}, or close it and begin anew" in told
 
 
 def test_another_pull_request_that_does_the_same_is_told_before_anything_is_spent(village: Village) -> None:

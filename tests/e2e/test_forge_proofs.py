@@ -248,7 +248,7 @@ def test_what_no_repair_mends_becomes_a_draft_that_waits_for_people(village: Vil
     ended = village.forge(issue)
     assert (ended.code, count_rounds(village, "address")) == (0, 1), ended.out + ended.err
     assert "fails on base, passes here: test_two" in ticket.body
-    assert "it is not finished" not in ticket.body
+    assert ("it is not finished" in ticket.body, is_draft(ticket)) == (False, False)
     assert read_verdict(village)["verdict"] == "pass"
 
 
@@ -268,6 +268,117 @@ def test_what_came_to_fail_is_no_longer_offered_and_stays_known_after_a_cancel(v
     ended = village.forge(issue)
     assert (ended.code, count_rounds(village, "repair")) == (0, 1), ended.out + ended.err
     assert "it does not pass, as is known" in village.start("why", "ada/engine#1").wait().out
+
+
+def approve(village: Village) -> None:
+    """Have its checks pass, and somebody approve of it."""
+    village.hub.add_check(village.hub.repo, village.head(), "test", "passed")
+    village.hub.add_review(village.pull[1], village.hub.users[WRITER], "approved", "", village.head())
+
+
+def test_what_was_offered_is_withdrawn_and_merged_only_when_a_person_has_made_it_ready(village: Village) -> None:
+    village.configure('auto_merge = true\nmerge_method = "merge"')
+    issue = file(village, "bug", f"{MEND}; {ADD_TEST}", "true", "rm test_more.py; echo more >> README.md")
+    assert village.forge(issue).code == 0
+    ticket, pull = village.pull
+    assert not is_draft(ticket)
+    village.hub.add_remark(pull, village.hub.users[WRITER], "shop.py", 2, "No test, please", commit=village.head())
+    ended = village.forge(issue)
+    assert (ended.code, is_draft(ticket)) == (0, True), ended.out + ticket.body
+    assert "> **A draft**, because:\n> - no test of the change fails" in ticket.body
+    approve(village)
+    ended = village.forge(issue)
+    assert (ended.code, ticket.state, is_draft(ticket)) == (0, "open", True), ended.out + ended.err
+
+    pull.is_draft, ticket.title = False, ticket.title.removeprefix("WIP:").strip()
+    village.hub.repo.git.push("main", {"other.txt": "x\n"})
+    ended = village.forge(issue)
+    assert (ended.code, village.files()["other.txt"]) == (0, "x"), ended.out + ended.err
+    assert (is_draft(ticket), "**A draft**" in ticket.body) == (False, False), ticket.body
+    assert "## Risks\n\n- no test of the change fails" in ticket.body
+    approve(village)
+    ended = village.forge(issue)
+    assert (ended.code, bool(pull.merged)) == (0, True), ended.out + ended.err
+
+
+def test_a_repair_that_takes_everything_back_waits_for_a_person_whose_word_reaches_the_agent(village: Village) -> None:
+    back = "git checkout --quiet main -- .; rm -f test_more.py"
+    repair = f"if grep -q 'add the [s]um' \"$prompt\"; then {MEND}; {ADD_TEST}; else {back}; fi"
+    issue = file(village, "bug", f"{SPOIL.replace('%s', '5')}; {ADD_TEST}", repair)
+    ended = village.forge(issue)
+    assert (ended.code, village.pulls, ended.statuses) == (1, [], {"ada/engine#1": "human_loop"}), ended.out
+    worked = len(village.shop.log())
+    assert "it changes nothing of main" in village.start("why", "ada/engine#1").wait().out
+    assert village.forge(issue).code == 1
+    assert (len(village.shop.log()), village.pulls) == (worked, [])
+    assert village.start("retry", "ada/engine#1", "--note", "add the sum").wait().code == 0
+    ended = village.forge(issue)
+    assert (ended.code, is_draft(village.pull[0])) == (0, False), ended.out + ended.err
+
+
+def test_a_damaged_verdict_is_begun_anew(village: Village) -> None:
+    issue = file(village, "bug", f"{MEND}; {ADD_TEST}", "true", "echo more >> README.md")
+    assert village.forge(issue).code == 0
+    (kept,) = village.shop.repository.root.glob(".whilly/runs/*/verdict.json")
+    kept.write_text('{"version": 1, "rounds": [{"verdict": 5}]}', encoding="utf-8")
+    village.hub.add_remark(
+        village.pull[1], village.hub.users[WRITER], "shop.py", 2, "Say more, please", commit=village.head()
+    )
+    ended = village.forge(issue)
+    assert (ended.code, count_rounds(village, "address")) == (0, 1), ended.out + ended.err
+    assert [each["verdict"] for each in read_verdict(village)["rounds"]] == ["pass"]
+
+
+NONE = """\
+import unittest
+from shop import total
+
+
+class NoneTest(unittest.TestCase):
+    def test_none(self):
+        self.assertEqual(total(None), 0)
+"""
+MEND_NONE = "test -e test_none.py && printf 'def total(prices):\\n    return sum(prices or [])\\n' > shop.py"
+
+
+@pytest.mark.parametrize(
+    ("repair", "draft", "sessions"),
+    [(MEND_NONE, False, 2), ("echo more >> README.md", True, 2), ("true", True, 3)],
+    ids=["mended", "something else", "nothing"],
+)
+def test_what_fails_on_a_base_that_moved_is_mended_there(
+    village: Village, repair: str, sessions: int, *, draft: bool
+) -> None:
+    issue = file(village, "bug", f"{MEND}; {ADD_TEST}", repair)
+    assert village.forge(issue).code == 0
+    ticket, _ = village.pull
+    assert not is_draft(ticket)
+    village.hub.repo.git.push("main", {"test_none.py": NONE})
+    ended = village.forge(issue)
+    assert ended.code == 0, ended.out + ended.err
+    assert (is_draft(ticket), len(village.shop.log()) // 2) == (draft, sessions), ticket.body
+    assert village.files()["test_none.py"] == NONE.strip()
+    assert ("it is not finished: the same failure again" in ticket.body) is draft
+    assert ("AttributeError" in ticket.body or "TypeError" in ticket.body) is draft
+    assert [each["verdict"] for each in read_verdict(village)["rounds"]][1:] == [
+        "repair",
+        "escalate" if draft else "pass",
+    ]
+    assert "repair_started" in list_milestones(village)
+    again = village.forge(issue)
+    assert (again.code, len(village.shop.log()) // 2) == (0, sessions), again.out + again.err
+
+
+@on_github
+@pytest.mark.parametrize("point", ["rebase:before", "rebase:after"])
+def test_killed_at_a_move_to_where_it_fails_it_is_not_offered_as_finished(village: Village, point: str) -> None:
+    issue = file(village, "bug", f"{MEND}; {ADD_TEST}", MEND_NONE)
+    assert village.forge(issue).code == 0
+    village.hub.repo.git.push("main", {"test_none.py": NONE})
+    village.die(point, issue)
+    ended = village.forge(issue)
+    assert (ended.code, count_rounds(village, "repair")) == (0, 1), ended.out + ended.err
+    assert [each["verdict"] for each in read_verdict(village)["rounds"]] == ["pass", "repair", "pass"]
 
 
 def test_many_repairs_end_with_the_verdict_and_not_with_a_limit(village: Village) -> None:

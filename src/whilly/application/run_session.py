@@ -130,7 +130,7 @@ async def open_workspace(brief: Brief, context: AttemptContext) -> str:
         raise Unavailable(message)
     context.ports.checkpoint("open:before")
     workspace = await context.ports.workspace.open(brief.run.id, brief.branch, brief.base)
-    if brief.stage.prompt == "resolve":
+    if brief.stage.renews:
         await context.ports.workspace.bring_in(brief.run.id, brief.base)
     context.ports.checkpoint("open:after")
     return workspace

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from whilly.domain.trust.policy import Objection
 
 
+REPAIRS = ("repair", "mend")
+"""Stages in which an agent mends what a check has found."""
+
+
 async def verify_change(brief: Brief, context: AttemptContext) -> AttemptResult:
     """Completed when the change stays within its paths and every command passes."""
     commit = brief.run.head
@@ -37,7 +41,8 @@ async def verify_change(brief: Brief, context: AttemptContext) -> AttemptResult:
 def commands_for(brief: Brief, profile: Profile) -> tuple[CheckCommand, ...]:
     """What must pass: the profile's commands, then the item's own steps; nothing at all means nothing to set up."""
     steps = tuple(CheckCommand(run=step, kind="test_step") for step in brief.item.test_steps)
-    first = profile.repair_verify if brief.run.rounds.get("repair") else ()
+    is_repaired = any(brief.run.rounds.get(stage) for stage in REPAIRS)
+    first = profile.repair_verify if is_repaired else ()
     checks = (*first, *profile.verify, *steps)
     return (*profile.setup, *checks) if checks else ()
 

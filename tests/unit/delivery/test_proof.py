@@ -12,8 +12,10 @@ from whilly.domain.delivery.proof import (
     list_missing,
     list_new_tests,
     list_old_tests,
+    list_runners,
     pick_tests,
     see_extents,
+    tell_risks,
     tell_seen,
 )
 from whilly.domain.ids import CommitId
@@ -35,6 +37,51 @@ def test_tests_are_told_from_the_rest_and_old_ones_from_new_ones() -> None:
     assert (seen.lines, seen.tests_added) == (29, ("tests/test_more.py", "tests/test_new.py"))
     assert seen.old_tests_changed == list_old_tests(CHANGE)
     assert (seen.fails_before, seen.old_tests_pass) == (None, None)
+
+
+def test_documents_beside_tests_are_no_tests() -> None:
+    notes = (Extent("tests/NOTES.md", 3, 0, was_there=False), Extent("tests/data/a.txt", 3, 0, was_there=False))
+    assert see_extents(notes).tests_added == ()
+    assert list_new_tests(notes) == ("tests/NOTES.md", "tests/data/a.txt")
+
+
+@pytest.mark.parametrize(
+    ("path", "command", "is_one"),
+    [
+        ("Makefile", "make test", True),
+        ("sub/tox.ini", "tox", True),
+        (".ci/run", "make test", True),
+        ("scripts/run-tests.sh", "make test", True),
+        ("bin/check", "FAST=1 ./bin/check --all", True),
+        ("bin/check", "true && sh -e bin/check", True),
+        ("deploy.sh", "make test", False),
+        ("answer.txt", "grep -q right answer.txt", False),
+        ("shop.py", "python3 shop.py", False),
+        ("pyproject.toml", "pytest", False),
+    ],
+)
+def test_what_says_how_tests_are_run_is_that_of_the_base(path: str, command: str, *, is_one: bool) -> None:
+    commands = (CheckCommand(command),)
+    assert list_runners((Extent(path, 1, 1),), commands) == ((path,) if is_one else ())
+    assert list_runners((Extent(path, 1, 0, was_there=False),), commands) == ()
+
+
+@pytest.mark.parametrize(
+    ("extent", "said", "risks"),
+    [
+        (Extent("Makefile", 1, 1), "here, those that the change alters as they were", 0),
+        (Extent("pyproject.toml", 1, 1), "here, with pyproject.toml of the change", 1),
+        (Extent("pytest.ini", 1, 0, was_there=False), "here, with pytest.ini of the change", 1),
+        (Extent("src/a.py", 1, 1), "here, none of them altered", 0),
+    ],
+)
+def test_what_may_say_how_tests_are_run_is_told(extent: Extent, said: str, risks: int) -> None:
+    seen = see_extents((extent,))
+    (told,) = [
+        how for proof, how in tell_seen(APPROACHES[Strategy.BUGFIX_REPRO_FIRST], seen, ()) if proof.startswith("old")
+    ]
+    assert told.endswith(said)
+    assert len(tell_risks(seen)) == risks
 
 
 SETUP, LINT, TEST = CheckCommand("pip install .", kind="setup"), CheckCommand("ruff check"), CheckCommand("pytest -q")

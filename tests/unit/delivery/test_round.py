@@ -83,3 +83,22 @@ def test_rounds_are_kept_as_they_were() -> None:
     assert (kept["version"], kept["verdict"]) == (1, "pass")
     assert (known.is_known_to_fail, rounds(RED[0])[0].is_known_to_fail) == (True, False)
     assert parse_rounds({}) == ()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"verdict": "perhaps"},
+        {"checks": [{"command": "x", "result": "failed", "output": 5}]},
+        {"failures": [{"kind": "unknown", "summary": None, "fingerprint": ""}]},
+        {"proofs": []},
+        {"lines": "many"},
+        {"reason": []},
+        {"base": 5},
+    ],
+)
+def test_a_damaged_verdict_counts_as_no_rounds(damage: dict[str, object]) -> None:
+    (whole,) = json.loads(json.dumps(describe_rounds(rounds(RED[0]))))["rounds"]
+    assert list(parse_rounds({"rounds": [whole]})) == rounds(RED[0])
+    for rotten in ([whole, {**whole, **damage}], [whole, {}], [whole, "x"], 5):
+        assert parse_rounds({"rounds": rotten}) == ()

@@ -156,14 +156,8 @@ async def test_what_shows_its_proofs_passes() -> None:
     }
 
 
-async def test_a_test_that_was_there_and_failed_shows_it_as_well() -> None:
-    bench = Bench()
-    result = await bench.judge(RIGHT)
-    assert (result.outcome, result.reason) == (Outcome.COMPLETED, "shown: fails_before, old_tests_pass")
-
-
 async def test_a_missing_test_is_asked_for_once() -> None:
-    bench = Bench(commands=("true",))
+    bench = Bench()
     asked = await bench.judge(RIGHT)
     assert (asked.outcome, asked.commit) == (Outcome.REJECTED, bench.commit(RIGHT))
     assert asked.evidence is not None
@@ -179,7 +173,7 @@ async def test_a_missing_test_is_asked_for_once() -> None:
 
 @pytest.mark.parametrize(("proofs", "missing"), [(Demand.DRAFT, 1), (Demand.OFF, 0)])
 async def test_nobody_is_asked_where_the_setting_says_so(proofs: Demand, missing: int) -> None:
-    bench = Bench(commands=("true",), proofs=proofs)
+    bench = Bench(proofs=proofs)
     assert (await bench.judge(RIGHT)).outcome is Outcome.COMPLETED
     assert len((await bench.rounds())[0]["proofs"]["missing"]) == missing
 
@@ -206,6 +200,30 @@ async def test_only_a_test_that_fails_shows_the_fault(
     assert told["fails_before"].startswith(why)
 
 
+@pytest.mark.parametrize("strategy", ["bugfix_repro_first", "feature_plan_first"])
+async def test_notes_below_tests_are_no_test(strategy: str) -> None:
+    bench = Bench(strategy=strategy)
+    result = await bench.judge({**RIGHT, "tests/NOTES.md": "notes\n"})
+    assert (result.outcome, await bench.kinds()) == (Outcome.REJECTED, [["proof_missing"]])
+
+
+@pytest.mark.parametrize("proofs", list(Demand))
+async def test_a_change_with_nothing_in_it_waits_for_a_person_whose_word_is_passed_on(proofs: Demand) -> None:
+    bench = Bench(commands=("true",), proofs=proofs)
+    for _ in range(2):
+        stuck = await bench.judge({})
+        assert (stuck.outcome, stuck.whom, stuck.is_escalated) == (Outcome.BLOCKED, "person", True)
+        assert "whilly retry ada/engine#1 --note" in stuck.reason
+    bench.evidence = Evidence("ada says: mend the file")
+    on = await bench.judge({})
+    assert on.outcome is Outcome.REJECTED
+    assert on.evidence is not None
+    assert on.evidence.hints[0] == "ada says: mend the file"
+    bench.evidence = None
+    assert (await bench.judge({})).outcome is Outcome.BLOCKED
+    assert await bench.kinds() == [["nothing_changed"]] * 4
+
+
 async def test_where_nothing_runs_tests_nobody_is_asked_for_one() -> None:
     bench = Bench(commands=())
     assert (await bench.judge(TESTED)).outcome is Outcome.COMPLETED
@@ -225,6 +243,16 @@ async def test_the_base_s_tests_are_run_on_the_change() -> None:
     assert result.evidence is not None
     assert "with tests/test_old.py as main (" in result.evidence.summary
     assert result.evidence.hints[0].startswith("Put tests/test_old.py back as")
+
+
+async def test_how_the_base_s_tests_are_run_is_the_base_s_as_well() -> None:
+    bench = Bench(commands=(TEST, "grep -q lax tox.ini"))
+    bench.base = bench.world.history.make_commit({**BASE, "tox.ini": "strict\n"})
+    bench.run = replace(bench.run, base=bench.base)
+    result = await bench.judge({**TESTED, "tox.ini": "lax\n"})
+    assert (result.outcome, await bench.kinds()) == (Outcome.REJECTED, [["tests_weakened"]])
+    assert result.evidence is not None
+    assert "with tox.ini as main (" in result.evidence.summary
 
 
 async def test_the_change_is_what_the_branch_has_on_top_of_the_base_branch() -> None:
@@ -294,7 +322,7 @@ async def test_paths_that_are_not_allowed_go_back() -> None:
 
 
 async def test_an_attempt_that_is_asked_for_twice_is_one_round() -> None:
-    bench = Bench(commands=("true",))
+    bench = Bench()
     commit = bench.commit(RIGHT)
     results = [await bench.judge_again(commit, 6) for _ in range(3)]
     assert [each.outcome for each in results] == [Outcome.REJECTED] * 3

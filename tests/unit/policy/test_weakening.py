@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from whilly.domain.trust.weakening import find_weakening
+from whilly.domain.trust.weakening import find_weakening, is_test
 
 OLD = "import pytest\n\ndef test_a():\n    assert f() == 1\n\ndef test_b():\n    assert g() == 2\n    assert h()\n"
 GO = "func TestA(t *T) {\n"
@@ -49,3 +49,21 @@ def test_a_weaker_test_is_seen(path: str, before: str | None, after: str | None,
 )
 def test_what_is_no_weakening_is_left_alone(path: str, before: str | None, after: str | None) -> None:
     assert signs(path, before, after) == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("shop/tests.py", "test.py", "src/main/FooTest.java", "Shop/FooTests.cs", "foo_tests.py", "FooSpec.scala"),
+        *("tests/a.py", "a_test.go", "a.spec.ts", "test_a.py", "conftest.py", "lib/a_spec.rb"),
+    ],
+)
+def test_tests_are_known_by_their_names(path: str) -> None:
+    assert is_test(path)
+
+
+@pytest.mark.parametrize(
+    "path", ["src/contest.py", "latest.py", "Attest.java", "testing.py", "src/Test/a.py", "spec.md"]
+)
+def test_other_names_are_none(path: str) -> None:
+    assert not is_test(path)

@@ -45,8 +45,8 @@ RECENT = timedelta(days=30)
 async def ingest_issue(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptResult:
     """Completed when there is an open issue that nobody has dealt with; it is kept as it was at this moment."""
     issue = await fetch_issue(brief, desk)
-    if issue.state is IssueState.CLOSED:
-        return AttemptResult(Outcome.GIVEN_UP, f"issue {desk.ref.short} is closed ({issue.status})")
+    if closed := refuse_closed(issue):
+        return closed
     if (open_pull := await _find_open(brief, desk)) is not None:
         reason = f"{open_pull.url} is open, and gone on with"
         return AttemptResult(Outcome.NO_PROGRESS, reason, commit=open_pull.head_commit)
@@ -57,6 +57,13 @@ async def ingest_issue(brief: Brief, context: AttemptContext, desk: Desk) -> Att
     refused = await _refuse_duplicate(brief, context, desk, issue)
     spec = normalize_issue(read_issue(issue))
     return refused or await wait_for_others(spec.dependencies, desk) or AttemptResult(Outcome.COMPLETED)
+
+
+def refuse_closed(issue: Issue) -> AttemptResult | None:
+    """The end of the work on an issue that is closed; None while it is open."""
+    if issue.state is not IssueState.CLOSED:
+        return None
+    return AttemptResult(Outcome.GIVEN_UP, f"issue {issue.ref.short} is closed ({issue.status})")
 
 
 async def _find_open(brief: Brief, desk: Desk) -> PullRequest | None:

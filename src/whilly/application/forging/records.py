@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from whilly.application.forging.rounds import VERDICT
+from whilly.domain.delivery.draft import Offer
 from whilly.domain.errors import NotFound
 from whilly.domain.forge.pull_request import PullRef
 from whilly.domain.ids import CommitId, RunId
@@ -23,8 +24,8 @@ FORK = "fork"
 PLAN = "plan"
 
 
-async def keep_pull(brief: Brief, desk: Desk, pull: PullRequest, head: CommitId) -> None:
-    """Remember the pull request, and which commit Whilly has pushed."""
+async def keep_pull(brief: Brief, desk: Desk, pull: PullRequest, head: CommitId, offer: Offer) -> None:
+    """Remember the pull request, which commit Whilly has pushed, and as what it is offered."""
     document = {
         "version": 1,
         "repository": pull.ref.repository,
@@ -35,6 +36,8 @@ async def keep_pull(brief: Brief, desk: Desk, pull: PullRequest, head: CommitId)
         "base": pull.base_branch,
         "head": head,
         "is_draft": pull.is_draft,
+        "draft_because": list(offer.because),
+        "accepted": list(offer.accepted),
         "api_calls": desk.calls(),
     }
     await desk.artefacts.save(brief.run.id, PULL_REQUEST, document)
@@ -92,6 +95,13 @@ async def find_head(brief: Brief, desk: Desk) -> CommitId | None:
     """The commit that Whilly has pushed last."""
     known = await desk.artefacts.load(brief.run.id, PULL_REQUEST) or {}
     return CommitId(str(known["head"])) if known.get("head") else None
+
+
+async def find_offer(brief: Brief, desk: Desk) -> Offer | None:
+    """How Whilly has left the pull request; None when it has opened none."""
+    known: Mapping[str, Any] = await desk.artefacts.load(brief.run.id, PULL_REQUEST) or {}
+    because, accepted = (tuple(map(str, known.get(name, ()))) for name in ("draft_because", "accepted"))
+    return Offer(bool(known["is_draft"]), because, accepted) if known else None
 
 
 async def keep_fork(brief: Brief, desk: Desk, commit: CommitId) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from whilly.application.forging.ask_people import CLARIFY, ask_author, refuse
 from whilly.application.forging.assess_issue import CHALLENGE, OPINION, READINESS, scope_of
 from whilly.application.forging.desk import Asking
-from whilly.application.forging.ingest_issue import fetch_issue, load_spec
+from whilly.application.forging.ingest_issue import fetch_issue, load_spec, refuse_closed
 from whilly.application.forging.plan_work import find_answer
 from whilly.application.forging.records import PLAN
 from whilly.domain.attempt import AttemptResult, Outcome
@@ -42,6 +42,8 @@ async def check_readiness(brief: Brief, context: AttemptContext, desk: Desk) -> 
     It is read anew each time: who answers a question edits it, or comments.
     """
     issue = await fetch_issue(brief, desk)
+    if closed := refuse_closed(issue):
+        return closed
     await normalize(brief, context, desk)
     judgement = judge(await load_spec(brief, desk), scope_of(context))
     await desk.artefacts.save(brief.run.id, READINESS, describe_readiness(judgement))

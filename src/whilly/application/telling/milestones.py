@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from whilly.domain.ids import PlanId
 
 _STAGES = {"verify": "verification", "integrate": "integration"}
+_NOUNS = {**_STAGES, "mend": "repair"}
 _ENDINGS = {"done": "task_done", "failed": "task_failed", "skipped": "task_skipped"}
 _OTHERS = {
     "run_created": "task_started",
@@ -48,7 +49,7 @@ def describe_event(event: EventRow, plan: PlanId) -> dict[str, Any]:
 def name_milestone(kind: str, details: Mapping[str, Any]) -> str:
     """The name under which people look for it: `verification_failed`, `repair_started`, `task_done`; often empty."""
     stage = str(details.get("stage", ""))
-    noun = _STAGES.get(stage, stage)
+    noun = _NOUNS.get(stage, stage)
     match kind:
         case "attempt_started" if noun:
             return f"{noun}_started"
@@ -65,7 +66,7 @@ def _name_end(stage: str, outcome: str, *, is_escalated: bool) -> str:
         return Milestone.ESCALATED
     if stage in ISSUE_STAGES:
         return str(find_milestone(stage, Outcome(outcome)) or "") if outcome else ""
-    return f"{_STAGES.get(stage, stage)}_{_result(stage, outcome)}"
+    return f"{_NOUNS.get(stage, stage)}_{_result(stage, outcome)}"
 
 
 def _result(stage: str, outcome: str) -> str:

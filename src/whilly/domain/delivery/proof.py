@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from whilly.domain.attempt import Evidence
 from whilly.domain.failure.verdict import Failure, FailureKind, classify_command, classify_failure
 from whilly.domain.intake.strategy import Proof, Seen, find_missing, is_document
-from whilly.domain.trust.weakening import is_test
+from whilly.domain.trust.weakening import is_manifest, is_runner, is_test
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -50,13 +51,38 @@ class Missing:
 
 
 def list_new_tests(extents: Iterable[Extent]) -> tuple[str, ...]:
-    """Tests that the change adds or alters."""
+    """Tests that the change adds or alters, with what lies beside them."""
     return tuple(each.path for each in extents if each.is_there and is_test(each.path))
 
 
 def list_old_tests(extents: Iterable[Extent]) -> tuple[str, ...]:
     """Tests of the base that the change alters or takes away."""
     return tuple(each.path for each in extents if each.was_there and is_test(each.path))
+
+
+def list_runners(extents: Iterable[Extent], commands: Iterable[CheckCommand]) -> tuple[str, ...]:
+    """What says how the base's tests are run and is no test, as far as the change alters it or takes it away."""
+    started = {path for each in commands for path in _list_started(each.run)}
+    old = (each.path for each in extents if each.was_there and not is_test(each.path))
+    return tuple(path for path in old if is_runner(path) or path in started)
+
+
+def _list_started(command: str) -> list[str]:
+    """The programs of a command line that are paths; what is given to a program is what it works on."""
+    found = re.findall(rf"(?:^|[;&|(]\s*){_BEFORE}([\w./-]+)", command)
+    return [each.removeprefix("./") for each in found]
+
+
+_BEFORE: Final = r"\s*(?:(?:\w+=\S*|env|exec|time|(?:ba|da|z|k)?sh(?:\s+-\w+)*|\.|source)\s+)*"
+"""What may stand before a program: settings, and a shell that runs a script."""
+
+
+def _list_manifests(extents: Iterable[Extent]) -> tuple[str, ...]:
+    """What may say how tests are run, and is the change's own when the base's tests are run on it."""
+    others = [each for each in extents if not is_test(each.path)]
+    return tuple(
+        each.path for each in others if is_manifest(each.path) or (is_runner(each.path) and not each.was_there)
+    )
 
 
 def pick_tests(commands: Sequence[CheckCommand]) -> tuple[CheckCommand, ...]:
@@ -79,14 +105,21 @@ _FAILING: Final = "failing test: "
 _NO_TEST: Final = {FailureKind.COMMAND_MISSING, FailureKind.TIMED_OUT, FailureKind.DEPENDENCY_MISSING}
 
 
-def see_extents(extents: Sequence[Extent]) -> Seen:
-    """What the lines of a change show by themselves; no test was run for it."""
+def see_extents(extents: Sequence[Extent], commands: Sequence[CheckCommand] = ()) -> Seen:
+    """What the lines of a change show by themselves; no test was run for it.
+
+    Args:
+        extents: of the change.
+        commands: that run tests.
+    """
     grown = (each for each in extents if each.is_there and (not each.was_there or each.added > each.removed))
     return Seen(
         paths=tuple(each.path for each in extents),
         lines=sum(each.added + each.removed for each in extents),
-        tests_added=list_new_tests(grown),
+        tests_added=tuple(each for each in list_new_tests(grown) if not is_document(each)),
         old_tests_changed=list_old_tests(extents),
+        runners_changed=list_runners(extents, commands),
+        manifests_changed=_list_manifests(extents),
     )
 
 
@@ -105,14 +138,26 @@ def tell_seen(approach: Approach, seen: Seen, missing: Iterable[Missing]) -> tup
     sentences = {
         Proof.FAILS_BEFORE: f"fails on base, passes here: {_name(seen.fails_before or ())}",
         Proof.TESTS_ADDED: f"tests added: {_name(seen.tests_added or ())}",
-        Proof.OLD_TESTS_PASS: "the tests of the base pass here, those that the change alters as they were"
-        if seen.old_tests_changed
-        else "the tests of the base pass here, none of them altered",
+        Proof.OLD_TESTS_PASS: f"the tests of the base pass here{_tell_altered(seen)}",
         Proof.OLD_TESTS_UNTOUCHED: "no test of the base is altered",
         Proof.DOCUMENTS_ONLY: "nothing but documents is changed",
         Proof.SMALL: f"the change has {seen.lines} lines",
     }
     return tuple((proof, sentences[proof]) for proof in approach.proofs if proof not in lacking)
+
+
+def _tell_altered(seen: Seen) -> str:
+    """Which of the base's tests were put back for that, and what was not although it may matter."""
+    told = ", those that the change alters as they were" if seen.old_tests_changed or seen.runners_changed else ""
+    if seen.manifests_changed:
+        return f"{told}, with {_name(seen.manifests_changed)} of the change"
+    return told or ", none of them altered"
+
+
+def tell_risks(seen: Seen) -> tuple[str, ...]:
+    """What nobody has looked at: what may say how tests are run, and is as the change has it."""
+    named = _name(seen.manifests_changed)
+    return (f"the change alters what may say how tests are run: {named}",) if named else ()
 
 
 def ask_for(missing: Sequence[Missing], seen: Seen, base: CommitId, failure: Evidence | None) -> Evidence:
@@ -126,12 +171,13 @@ def ask_for(missing: Sequence[Missing], seen: Seen, base: CommitId, failure: Evi
     """
     others = [each for each in seen.paths if not is_document(each)]
     old = seen.old_tests_changed or ()
+    ways = (*old, *seen.runners_changed)
     restore = f"`git checkout {base[:12]} -- PATH` does that"
     orders = {
         Proof.FAILS_BEFORE: f"Add one test that fails on {base[:12]}, the code before your change, and passes with it. "
         "This is checked: your test files are put on that commit, and run there.",
         Proof.TESTS_ADDED: "Add tests for what your change does.",
-        Proof.OLD_TESTS_PASS: f"Put {_name(old)} back as {base[:12]} has it ({restore}), and let the code pass it; "
+        Proof.OLD_TESTS_PASS: f"Put {_name(ways)} back as {base[:12]} has it ({restore}), and let the code pass it; "
         "what is new goes into further tests.",
         Proof.OLD_TESTS_UNTOUCHED: f"Put {_name(old)} back as {base[:12]} has it ({restore}); what is new goes into "
         "further tests.",

@@ -118,8 +118,22 @@ def _describe(known: Round) -> dict[str, Any]:
 
 
 def parse_rounds(document: Mapping[str, Any]) -> tuple[Round, ...]:
-    """The inverse of `describe_rounds`."""
-    return tuple(_parse(each) for each in document.get("rounds", ()))
+    """The inverse of `describe_rounds`; none where the document is damaged."""
+    try:
+        rounds = tuple(_parse(each) for each in document.get("rounds", ()))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return ()
+    texts = [text for known in rounds for text in _list_texts(known)]
+    are_whole = all(isinstance(known.lines, int) for known in rounds)
+    return rounds if are_whole and all(isinstance(text, str) for text in texts) else ()
+
+
+def _list_texts(known: Round) -> list[object]:
+    """What has to be text in a round; a document says nothing about types."""
+    failures = [text for each in known.failures for text in (each.summary, each.fingerprint)]
+    checks = [text for each in known.checks for text in (each.command, each.output)]
+    proofs = [how for _, how in known.seen] + [each.why for each in known.missing]
+    return [known.attempt, known.commit, known.base or "", known.ruling.reason, *failures, *checks, *proofs]
 
 
 def _parse(known: Mapping[str, Any]) -> Round:

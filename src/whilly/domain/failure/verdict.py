@@ -99,10 +99,12 @@ class Bounds:
     Attributes:
         max_repairs: how many repairs there may be in all.
         max_lines: how many lines a change may have, added and removed; 0 is no limit.
+        is_told: a person has said what to do, so that a change with nothing in it is worth another try.
     """
 
     max_repairs: int
     max_lines: int = 0
+    is_told: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,8 @@ def give_verdict(failures: Sequence[Failure], earlier: Sequence[str], bounds: Bo
 
 def _find_obstacle(failures: Sequence[Failure], earlier: Sequence[str], bounds: Bounds) -> str:
     for each in failures:
-        if not each.kind.is_repairable:
+        is_begun_anew = bounds.is_told and each.kind is FailureKind.NOTHING_CHANGED
+        if not each.kind.is_repairable and not is_begun_anew:
             return f"no repair mends this: {each.summary}"
         if each.fingerprint and each.fingerprint in earlier:
             return f"the same failure again: {each.summary}"

@@ -189,6 +189,9 @@ class Seen:
         tests_added: paths of tests that the base does not have, or has with fewer lines.
         old_tests_changed: paths of tests of the base that are changed or gone.
         old_tests_pass: the base's tests, on the head.
+        runners_changed: paths of what says how the base's tests are run that are changed or gone.
+        manifests_changed: paths of what may say it, and has to be the head's own: it names dependencies as well; and
+            what says it and is new.
         lines: added and removed.
         reasons: why a look at the tests did not show what it was for.
     """
@@ -199,6 +202,8 @@ class Seen:
     tests_added: tuple[str, ...] | None = None
     old_tests_changed: tuple[str, ...] | None = None
     old_tests_pass: bool | None = None
+    runners_changed: tuple[str, ...] = ()
+    manifests_changed: tuple[str, ...] = ()
     reasons: Mapping[Proof, str] = field(default_factory=dict)
 
 

@@ -37,14 +37,19 @@ _FORCED_END: Final = re.compile(
     r"|\bexitstatus\s*=|\breport\.outcome\s*="
     r"|\bdef pytest_(?:sessionfinish|runtest_makereport|collection_modifyitems)\b"
 )
-_BUILD: Final = re.compile(
-    r"(?:^|/)(?:Makefile|justfile|tox\.ini|noxfile\.py|setup\.cfg|pyproject\.toml|package\.json|pytest\.ini"
-    r"|\.gitlab-ci\.yml|Jenkinsfile)$|^\.(?:github|gitea|forgejo)/workflows/|^\.ci/|\.sh$"
+_MANIFEST: Final = re.compile(
+    r"(?:^|/)(?:setup\.cfg|pyproject\.toml|package\.json|Cargo\.toml|pom\.xml|build\.gradle(?:\.kts)?)$"
 )
+_RUNNER: Final = re.compile(
+    r"(?:^|/)(?:Makefile|GNUmakefile|makefile|justfile|tox\.ini|noxfile\.py|pytest\.ini|conftest\.py)$|^\.ci/"
+    r"|(?:^|[/_.-])(?:tests?|checks?|ci|lint|verify|spec)(?=[/_.-])(?:[^/]*/)*[^/]*\.sh$"
+)
+_BUILD: Final = re.compile(r"(?:^|/)(?:\.gitlab-ci\.yml|Jenkinsfile)$|^\.(?:github|gitea|forgejo)/workflows/|\.sh$")
 
 
 _TEST: Final = re.compile(
-    r"(^|/)(tests?|spec|__tests__)/|(^|/)(test_[^/]*|[^/]*_test|[^/]*\.(test|spec))\.[^/]+$|(^|/)conftest\.py$"
+    r"(^|/)(tests?|spec|__tests__)/|(^|/)(test_[^/]*|[^/]*_(tests?|spec)|tests?|[^/]*\.(test|spec))\.[^/]+$"
+    r"|(^|/)[^/]*[a-z0-9](Tests?|Spec)\.[^/]+$|(^|/)conftest\.py$"
 )
 
 
@@ -55,7 +60,17 @@ def is_test(path: str) -> bool:
 
 def runs_tests(path: str) -> bool:
     """Whether a path looks like a test, or like what says how tests are run."""
-    return is_test(path) or _BUILD.search(path) is not None
+    return is_test(path) or is_runner(path) or is_manifest(path) or _BUILD.search(path) is not None
+
+
+def is_runner(path: str) -> bool:
+    """Whether a path looks like what says how tests are run, and nothing else that a change may need."""
+    return _RUNNER.search(path) is not None
+
+
+def is_manifest(path: str) -> bool:
+    """Whether a path names a package's dependencies, and often says how its tests are run as well."""
+    return _MANIFEST.search(path) is not None
 
 
 @dataclass(frozen=True, slots=True)

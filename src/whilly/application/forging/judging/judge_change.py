@@ -64,7 +64,7 @@ async def judge_change(brief: Brief, context: AttemptContext, desk: Desk) -> Att
         return halted(look)
     lines = sum(each.added + each.removed for each in extents)
     askable, rounds = _list_askable(look.missing, desk.rules.proofs), await load_earlier(brief, desk)
-    bounds = Bounds(approach.max_repairs, approach.max_lines)
+    bounds = Bounds(approach.max_repairs, approach.max_lines, is_told=brief.run.evidence is not None)
     ruling, failures = judge_round(look.failures, askable, rounds, bounds, lines)
     seen = tell_seen(approach, look.sight.seen, look.missing) if look.sight else ()
     made = Round(brief.attempt, commit, ruling, failures, seen, look.missing, look.checks, lines, base)
@@ -80,6 +80,8 @@ def _list_askable(missing: Sequence[Missing], demand: Demand) -> tuple[Missing, 
 
 
 async def _look(change: Change, approach: Approach, demand: Demand) -> _Look | Halt:
+    if not change.extents:
+        return _Look((Failure(FailureKind.NOTHING_CHANGED, f"it changes nothing of {change.place}", "nothing"),))
     refusal = await find_refusal(change.told, change.context, change.head)
     if refusal is not None:
         failure = Failure(FailureKind.PATH_REFUSED, refusal.summary, refusal.fingerprint)

@@ -13,7 +13,7 @@ from whilly.domain.change import Extent
 from whilly.domain.delivery.proof import list_failing, list_new_tests, list_old_tests, pick_tests, see_extents
 from whilly.domain.flow.brief import Brief, Halt
 from whilly.domain.ids import CommitId
-from whilly.domain.intake.strategy import Proof, Seen
+from whilly.domain.intake.strategy import Proof, Seen, is_document
 from whilly.ports.delivery.trees import Trees
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Sight:
 
 async def prove_change(change: Change, approach: Approach) -> Sight | Halt:
     """What can be seen of the proofs that the approach demands; nothing else is run."""
-    sight: Sight | Halt = Sight(see_extents(change.extents))
+    sight: Sight | Halt = Sight(see_extents(change.extents, change.tests))
     if Proof.FAILS_BEFORE in approach.proofs and isinstance(sight, Sight):
         sight = await _look_before(change, sight)
     if Proof.OLD_TESTS_PASS in approach.proofs and isinstance(sight, Sight):
@@ -75,24 +75,24 @@ async def prove_change(change: Change, approach: Approach) -> Sight | Halt:
 
 
 async def _look_before(change: Change, sight: Sight) -> Sight | Halt:
-    """The change's tests on the base: one has to fail there. It may be there already, and fail."""
+    """The change's tests on the base: one has to fail there."""
     tests = list_new_tests(change.extents)
-    if not change.tests:
-        return _explain(sight, Proof.FAILS_BEFORE, NO_COMMAND)
+    if not change.tests or all(is_document(each) for each in tests):
+        return sight if change.tests else _explain(sight, Proof.FAILS_BEFORE, NO_COMMAND)
     failure = await change.try_tests(change.base, change.head, tests)
     if isinstance(failure, Halt):
         return failure
     failing = list_failing(failure, change.tests) if failure else ()
     if failing:
         return replace(sight, seen=replace(sight.seen, fails_before=failing))
-    passes = f"the tests of the change pass on {change.place} as well" if tests else ""
+    passes = f"the tests of the change pass on {change.place} as well"
     why = f"the tests could not be run on {change.place}: {failure.summary}" if failure else passes
-    return _explain(sight, Proof.FAILS_BEFORE, why) if why else sight
+    return _explain(sight, Proof.FAILS_BEFORE, why)
 
 
 async def _look_at_old_tests(change: Change, sight: Sight) -> Sight | Halt:
-    """The base's tests on the change: all of them have to pass there."""
-    tests = list_old_tests(change.extents)
+    """The base's tests on the change, run as they are on the base: all of them have to pass there."""
+    tests = (*list_old_tests(change.extents), *sight.seen.runners_changed)
     if not change.tests:
         return _explain(sight, Proof.OLD_TESTS_PASS, NO_COMMAND)
     if not tests:

@@ -13,6 +13,7 @@ from whilly.application.forging.work_on_issue import tell_issue
 from whilly.application.verify_change import commands_for
 from whilly.domain.challenge.review import list_points
 from whilly.domain.delivery.draft import find_draft_reasons
+from whilly.domain.delivery.proof import see_extents, tell_risks
 from whilly.domain.delivery.pull_request_text import CAPS, Checked, Source, Story, compose_body, compose_title
 from whilly.domain.failure.verdict import Ruling, Verdict
 from whilly.domain.forge.pull_request import PullDraft
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from whilly.application.attempt_context import AttemptContext
     from whilly.application.forging.desk import Desk
+    from whilly.domain.delivery.draft import Offer
     from whilly.domain.delivery.round import Round
     from whilly.domain.flow.brief import Brief
     from whilly.domain.ids import CommitId
@@ -35,22 +37,28 @@ if TYPE_CHECKING:
 MAX_PATHS = 50
 
 
-async def compose_pull_request(brief: Brief, context: AttemptContext, desk: Desk, commit: CommitId) -> PullDraft:
+async def list_reasons(brief: Brief, context: AttemptContext, desk: Desk) -> tuple[str, ...]:
+    """Why the pull request is to be a draft, whoever has decided what about it."""
+    spec, last = await load_spec(brief, desk), await find_last(brief, desk)
+    judgement = (await assess_issue(brief, context, desk, spec)).judgement
+    return find_draft_reasons(judgement, choose_strategy(spec).approach, _rule(last), _list_missing(last))
+
+
+async def compose_pull_request(
+    brief: Brief, context: AttemptContext, desk: Desk, commit: CommitId, offer: Offer
+) -> PullDraft:
     """What is to be there on the forge for the branch at this commit; its checks are told as they ended."""
     spec = await load_spec(brief, desk)
     told = await tell_issue(brief, context, desk)
     choice, assessment = choose_strategy(spec), await assess_issue(brief, context, desk, spec)
     judgement = assessment.judgement
     last, base = await find_last(brief, desk), await find_fork(brief, desk) or brief.base
-    ruling = last.ruling if last else Ruling(Verdict.PASS, "every check passed")
-    missing = [(each.proof, each.why) for each in last.missing] if last else []
-    reasons = find_draft_reasons(judgement, choice.approach, ruling, missing)
-    is_draft = bool(reasons) if desk.rules.is_draft is None else desk.rules.is_draft
     source, parts = _source(desk, spec), await desk.parts.find(brief.run.plan, brief.item.id)
     planned = await desk.artefacts.load(brief.run.id, PLAN) or {}
     spent = await desk.parts.count_spent(brief.run.plan)
     left_out = _list_left_out(parts)
     points = list_points(assessment.review)
+    untold = tell_risks(see_extents(await desk.trees.measure(base, commit)))
     accepted = await _list_accepted(brief, context, base, commit, may_be_in_parts=bool(parts))
     story = Story(
         source=source,
@@ -60,7 +68,7 @@ async def compose_pull_request(brief: Brief, context: AttemptContext, desk: Desk
         proofs=_tell_proofs(last, base) if last else (),
         criteria=tuple((each.text, each.is_done) for each in spec.criteria),
         risks=tuple(
-            dict.fromkeys((*left_out, *accepted, *_list_gaps(ruling, missing), *points, *_list_planned(planned)))
+            dict.fromkeys((*left_out, *accepted, *_list_gaps(last), *untold, *points, *_list_planned(planned)))
         ),
         assumptions=judgement.assumptions,
         strategy=str(choice.approach.strategy),
@@ -68,7 +76,7 @@ async def compose_pull_request(brief: Brief, context: AttemptContext, desk: Desk
         sessions=spent.sessions,
         is_partial=bool(left_out),
         cost_usd=spent.usd,
-        draft_because=reasons if is_draft else (),
+        draft_because=offer.because,
     )
     caps = CAPS[desk.provider]
     return PullDraft(
@@ -78,7 +86,7 @@ async def compose_pull_request(brief: Brief, context: AttemptContext, desk: Desk
         base=desk.base,
         title=compose_title(source, caps.title),
         body=compose_body(story, caps.body),
-        is_draft=is_draft,
+        is_draft=offer.is_draft,
         labels=desk.rules.labels,
         reviewers=desk.rules.reviewers,
     )
@@ -103,7 +111,17 @@ def _tell_proofs(last: Round, base: CommitId) -> tuple[str, ...]:
     return tuple(f"{how}{when}" for _, how in last.seen)
 
 
-def _list_gaps(ruling: Ruling, missing: Sequence[tuple[Proof, str]]) -> tuple[str, ...]:
+def _rule(last: Round | None) -> Ruling:
+    """What the checks have come to; an earlier Whilly let nothing through that had not passed."""
+    return last.ruling if last else Ruling(Verdict.PASS, "every check passed")
+
+
+def _list_missing(last: Round | None) -> list[tuple[Proof, str]]:
+    return [(each.proof, each.why) for each in last.missing] if last else []
+
+
+def _list_gaps(last: Round | None) -> tuple[str, ...]:
+    ruling, missing = _rule(last), _list_missing(last)
     unfinished = (f"it is not finished: {ruling.reason}",) if ruling.verdict is not Verdict.PASS else ()
     return (*unfinished, *(why for _, why in missing))
 

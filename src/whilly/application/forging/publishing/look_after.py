@@ -7,10 +7,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from whilly.application.forging.desk import Look
-from whilly.application.forging.records import find_answered, find_fork, find_head, find_pull, keep_open_requests
+from whilly.application.forging.ingest_issue import find_edit
+from whilly.application.forging.records import (
+    find_answered,
+    find_fork,
+    find_head,
+    find_offer,
+    find_pull,
+    keep_open_requests,
+)
 from whilly.application.forging.rounds import find_known_failure
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome
 from whilly.domain.change import Conflicted
+from whilly.domain.errors import PortError
 from whilly.domain.failure import read_failure
 from whilly.domain.flow.brief import HandedOver
 from whilly.domain.flow.run import REVIEWERS
@@ -118,15 +127,29 @@ def _at(request: Request) -> str:
 async def _wait(brief: Brief, desk: Desk, status: PullStatus, known: str) -> AttemptResult | HandedOver:
     pull, rules = status.pull, desk.rules
     said = f"it does not pass, as is known ({known}); it waits for reviewers" if known else _say(status)
-    if rules.merges_itself and said == READY and not pull.is_draft:
+    offer = await find_offer(brief, desk)
+    is_offered = not pull.is_draft and not (offer and offer.contradicts_itself)
+    if rules.merges_itself and said == READY and is_offered:
         merged = await _merge(brief, desk, status)
         if isinstance(merged, AttemptResult):
             return merged
         said = merged or said
-    reason = f"{pull.url} is open; {said}"
+    reason = f"{pull.url} is open; {said}{await _tell_edit(brief, desk)}"
     if rules.look_every is not None:
         return HandedOver(REVIEWERS, reason)
     return AttemptResult(Outcome.BLOCKED, reason, commit=brief.run.head, whom=REVIEWERS)
+
+
+async def _tell_edit(brief: Brief, desk: Desk) -> str:
+    """That the issue was edited since, and how what is new in it reaches the work; empty when it was not."""
+    try:
+        edited = await find_edit(brief, desk)
+        name = (await desk.neighbour.fetch_account()).login if edited else ""
+    except PortError:
+        # The pull request is looked after all the same.
+        return ""
+    how = f"say what is new in a comment of the pull request that addresses @{name}, or close it and begin anew"
+    return f"; {edited} → {how}" if edited else ""
 
 
 async def _merge(brief: Brief, desk: Desk, status: PullStatus) -> AttemptResult | str:

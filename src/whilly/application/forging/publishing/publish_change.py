@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whilly.application.forging.ingest_issue import find_edit
-from whilly.application.forging.publishing.compose_pull_request import compose_pull_request
-from whilly.application.forging.records import find_head, find_waiting, keep_pull, mark_answered
-from whilly.application.forging.rounds import find_known_failure
+from whilly.application.forging.publishing.compose_pull_request import compose_pull_request, list_reasons
+from whilly.application.forging.records import find_head, find_offer, find_waiting, keep_pull, mark_answered
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome
+from whilly.domain.delivery.draft import offer_again, offer_first
 from whilly.domain.forge.pull_request import PullChange, PullQuery
 
 if TYPE_CHECKING:
     from whilly.application.attempt_context import AttemptContext
     from whilly.application.forging.desk import Desk
+    from whilly.domain.delivery.draft import Offer
     from whilly.domain.flow.brief import Brief
     from whilly.domain.forge.pull_request import PullRequest
     from whilly.domain.ids import CommitId
@@ -28,8 +29,8 @@ async def publish_change(brief: Brief, context: AttemptContext, desk: Desk) -> A
         return AttemptResult(Outcome.REJECTED, edited, commit=brief.run.head, evidence=Evidence(edited))
     if not await _push(brief, context, desk, commit):
         return AttemptResult(Outcome.ASKED, await _tell_foreign(brief, desk), commit=brief.run.head)
-    pull = await _open(brief, context, desk, commit)
-    await keep_pull(brief, desk, pull, commit)
+    pull, offer = await _open(brief, context, desk, commit)
+    await keep_pull(brief, desk, pull, commit, offer)
     await _answer(brief, context, desk, pull, commit)
     return AttemptResult(Outcome.COMPLETED, f"{pull.url}, {desk.calls()} API calls", commit=brief.run.head)
 
@@ -62,17 +63,23 @@ async def _find_own(brief: Brief, context: AttemptContext, desk: Desk, commit: C
     return head if await context.ports.repository.is_ancestor(head, commit) else None
 
 
-async def _open(brief: Brief, context: AttemptContext, desk: Desk, commit: CommitId) -> PullRequest:
-    draft = await compose_pull_request(brief, context, desk, commit)
+async def _open(brief: Brief, context: AttemptContext, desk: Desk, commit: CommitId) -> tuple[PullRequest, Offer]:
+    before, rule = await find_offer(brief, desk), desk.rules.is_draft
+    reasons = await list_reasons(brief, context, desk)
+    offer = offer_first(reasons, rule)
+    draft = await compose_pull_request(brief, context, desk, commit, offer)
     context.ports.checkpoint("publish:before")
     pull = await desk.forge.open_pull_request(draft)
     context.ports.checkpoint("publish:after")
-    # Whether it is a draft is for people to say once it is open, unless it has come to fail.
-    is_withdrawn = draft.is_draft and not pull.is_draft and bool(await find_known_failure(brief, desk))
-    if is_withdrawn or (pull.title, pull.body) != (draft.title, draft.body):
-        change = PullChange(title=draft.title, body=draft.body, is_draft=True if is_withdrawn else None)
+    if before is not None:
+        offer = offer_again(before, reasons, rule, is_draft=pull.is_draft)
+        draft = await compose_pull_request(brief, context, desk, commit, offer)
+    # Without an offer before it is as it could be opened: not every forge has drafts.
+    is_other = before is not None and pull.is_draft is not offer.is_draft
+    if is_other or (pull.title, pull.body) != (draft.title, draft.body):
+        change = PullChange(title=draft.title, body=draft.body, is_draft=offer.is_draft if is_other else None)
         pull = await desk.forge.change_pull_request(pull.ref, change)
-    return pull
+    return pull, offer
 
 
 async def _answer(brief: Brief, context: AttemptContext, desk: Desk, pull: PullRequest, commit: CommitId) -> None:

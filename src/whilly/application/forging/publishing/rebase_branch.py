@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whilly.application.forging.records import find_fork, keep_fork
-from whilly.application.forging.rounds import find_known_failure
+from whilly.application.forging.rounds import find_known_failure, keep_round
 from whilly.application.forging.work_on_issue import tell_issue
 from whilly.application.integrate_change import commit_message
 from whilly.application.verify_change import check_commit, halted
 from whilly.domain.attempt import AttemptResult, Evidence, Outcome
 from whilly.domain.change import Conflicted
+from whilly.domain.delivery.round import Round
+from whilly.domain.failure.verdict import Failure, Ruling, Verdict, classify_failure
 from whilly.domain.flow.brief import Halt
 
 if TYPE_CHECKING:
@@ -23,27 +25,30 @@ if TYPE_CHECKING:
 async def rebase_branch(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptResult:
     """Completed when the local branch holds the change on top of the base's head, checked as it is there.
 
-    Where that conflicts, the local branch begins anew at the base's head, and the whole change is to be put there.
+    Where it does not pass there, the local branch holds it all the same, so that it can be mended where it fails. Where
+    that conflicts, the local branch begins anew at the base's head, and the whole change is to be put there.
     """
     repository = context.ports.repository
     base, current = await desk.remote.fetch(desk.base), await repository.find_commit(f"refs/heads/{brief.target}")
     fork = await find_fork(brief, desk)
     if current is None or fork is None:
         return AttemptResult(Outcome.CRASHED, f"branch {brief.target} is gone, or where it began is not known")
-    if await repository.is_ancestor(base, current):
-        # Also when Whilly was killed behind the move.
-        await keep_fork(brief, desk, base)
-        return AttemptResult(Outcome.COMPLETED, commit=current)
-    combined = await repository.combine(current, fork, base, commit_message(await tell_issue(brief, context, desk)))
-    if isinstance(combined, Conflicted):
-        await _move(brief, context, current, base)
-        await keep_fork(brief, desk, base)
-        return _conflict(brief, desk, combined)
-    refused = await _check(brief, context, desk, combined.commit)
-    if refused is None:
-        await _move(brief, context, current, combined.commit)
-        await keep_fork(brief, desk, base)
-    return refused or AttemptResult(Outcome.COMPLETED, commit=combined.commit)
+    commit = current
+    # Killed behind the move, it is there already; whether it passes there is not known.
+    if not await repository.is_ancestor(base, current):
+        combined = await repository.combine(current, fork, base, commit_message(await tell_issue(brief, context, desk)))
+        if isinstance(combined, Conflicted):
+            await _move(brief, context, current, base)
+            await keep_fork(brief, desk, base)
+            return _conflict(brief, desk, combined)
+        commit = combined.commit
+    refused = await _check(brief, context, desk, commit)
+    if refused is not None and refused.is_deliberate:
+        return refused
+    if commit != current:
+        await _move(brief, context, current, commit)
+    await keep_fork(brief, desk, base)
+    return refused or AttemptResult(Outcome.COMPLETED, commit=commit)
 
 
 def _conflict(brief: Brief, desk: Desk, conflict: Conflicted) -> AttemptResult:
@@ -60,8 +65,11 @@ async def _check(brief: Brief, context: AttemptContext, desk: Desk, commit: Comm
         return halted(failure)
     if failure is None:
         return None
-    summary = f"on top of {desk.base}: {failure.summary}"
-    return AttemptResult(Outcome.REJECTED, summary, commit=brief.run.head, evidence=failure)
+    # The verdict counts what is mended from here on like any other repair.
+    found = Failure(classify_failure(failure), failure.summary, failure.fingerprint)
+    ruling = Ruling(Verdict.REPAIR, f"on top of {desk.base}: {failure.summary}")
+    await keep_round(brief, desk, Round(brief.attempt, commit, ruling, (found,)))
+    return AttemptResult(Outcome.REJECTED, ruling.reason, commit=commit, evidence=failure)
 
 
 async def _move(brief: Brief, context: AttemptContext, old: CommitId, new: CommitId) -> None:
