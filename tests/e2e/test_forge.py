@@ -760,3 +760,18 @@ def test_a_branch_in_the_way_is_told_before_anything_is_spent(village: Village, 
     else:
         village.hub.repo.git.delete("whilly")
     assert village.forge(issue).code == 0
+
+
+@on_github
+def test_a_word_at_an_open_pull_request_is_acted_on(village: Village) -> None:
+    issue = file(village, "Answer", STEPS)
+    assert village.forge(issue).code == 0
+    assert village.start("retry", "ada/engine#1", "--note", "say that it is as asked").wait().code == 0
+    ended = village.forge(issue)
+    assert ended.code == 0, ended.out + ended.err
+    assert village.files()["answer.txt"] == "right\nas asked"
+    assert [
+        each for each in village.prompts() if "## People ask for changes" in each and "says: say that it is" in each
+    ]
+    sessions = len(village.prompts())
+    assert (village.forge(issue).code, len(village.prompts())) == (0, sessions)

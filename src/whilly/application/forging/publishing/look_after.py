@@ -67,8 +67,20 @@ async def _look(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptRes
         reason = f"somebody else has pushed to {pull.head_branch}, and Whilly leaves the branch to them"
         return AttemptResult(Outcome.BLOCKED, reason, commit=brief.run.head, whom=REVIEWERS)
     known = await find_known_failure(brief, desk)
-    work = await _find_move(brief, context, desk, status) or await _find_work(brief, desk, status, known)
+    work = _find_word(brief) or await _find_move(brief, context, desk, status)
+    work = work or await _find_work(brief, desk, status, known)
     return work or await _wait(brief, desk, status, known)
+
+
+def _find_word(brief: Brief) -> AttemptResult | None:
+    """What somebody has said who let the run go on: they want something to be different about the change."""
+    said = brief.run.evidence.summary if brief.run.evidence else ""
+    who, marks, _ = said.partition(" says: ")
+    if not marks:
+        return None
+    summary = f"{who} asked for changes"
+    evidence = Evidence(summary, output=said, fingerprint=f"word:{brief.attempt}")
+    return AttemptResult(Outcome.ASKED, summary, commit=brief.run.head, evidence=evidence)
 
 
 async def _find_move(brief: Brief, context: AttemptContext, desk: Desk, status: PullStatus) -> AttemptResult | None:
