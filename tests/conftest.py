@@ -31,8 +31,8 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """For each processor two: most tests wait for what they have started."""
-    return 2 * (os.cpu_count() or 1)
+    """One more than there are processors: most tests wait for what they have started."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(wrapper=True)

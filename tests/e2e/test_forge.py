@@ -105,6 +105,7 @@ def test_an_issue_becomes_a_pull_request(village: Village) -> None:
     assert after == before
 
 
+@on_github
 def test_whatever_names_an_issue_names_its_work(village: Village) -> None:
     assert village.forge(file(village, "Answer", "$ echo right > answer.txt")).code == 0
     url = f"{village.server.url}/ada/engine/issues/1"
@@ -184,6 +185,7 @@ def test_a_base_that_moved_is_gone_along_with_and_a_conflict_is_resolved(village
     assert len(village.pulls) == 1
 
 
+@on_github
 def test_what_somebody_else_has_pushed_is_left_alone(village: Village) -> None:
     issue = file(village, "Answer", "$ echo right > answer.txt")
     assert village.forge(issue).code == 0
@@ -216,6 +218,7 @@ def test_an_issue_that_is_edited_meanwhile_is_begun_anew(village: Village) -> No
     assert "was changed at" in ended.out
 
 
+@on_github
 @pytest.mark.parametrize(
     ("ref", "said"),
     [
@@ -295,6 +298,7 @@ def test_what_is_approved_and_green_is_merged_if_the_settings_say_so(village: Vi
     assert len(parents.split()) == len(["what was there", "what was merged"])
 
 
+@on_github
 def test_a_base_that_fits_need_not_be_gone_along_with(village: Village) -> None:
     village.configure("follow_base = false")
     issue = file(village, "Answer", RIGHT)
@@ -305,6 +309,7 @@ def test_a_base_that_fits_need_not_be_gone_along_with(village: Village) -> None:
     assert village.head() == before
 
 
+@on_github
 def test_watched_it_is_looked_after_until_it_is_merged(village: Village) -> None:
     village.configure("look_s = 0.2")
     issue = file(village, "Answer", RIGHT)
@@ -361,6 +366,7 @@ def test_an_issue_that_is_edited_while_its_pull_request_is_open_is_told_with_wha
     assert f"in a comment of the pull request that addresses @{BOT}, or close it and begin anew" in told
 
 
+@on_github
 def test_another_pull_request_that_does_the_same_is_told_before_anything_is_spent(village: Village) -> None:
     issue = file(village, "Answer", RIGHT)
     village.hub.repo.git.push("fix", {"x": "y\n"})
@@ -374,6 +380,7 @@ def test_another_pull_request_that_does_the_same_is_told_before_anything_is_spen
     assert len(village.pulls) == len(["theirs", "ours"])
 
 
+@on_github
 def test_commands_of_somebody_who_may_not_write_are_not_run(village: Village) -> None:
     issue = file(village, "Answer", RIGHT, by=STRANGER)
     issue.body += "\n## Test\n- `touch $HOME/run-by-a-stranger`\n"
@@ -680,6 +687,7 @@ def test_a_pull_request_is_no_issue(village: Village) -> None:
     assert (ended.code, "ada/engine#2 is a pull request, not an issue" in ended.err) == (4, True)
 
 
+@on_github
 def test_what_an_issue_depends_on_is_waited_for_before_anything_is_spent(village: Village) -> None:
     first = village.file("Something else", "It is to be something else, as everybody knows.")
     issue = file(village, "The answer is wrong", "$ echo right > answer.txt")

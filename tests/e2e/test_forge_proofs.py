@@ -120,6 +120,7 @@ def test_a_test_that_fails_before_is_named(village: Village) -> None:
     assert "other.txt" not in ticket.body
 
 
+@on_github
 def test_a_test_that_is_missing_is_asked_for_once_and_brought(village: Village) -> None:
     ended = village.forge(file(village, "bug", MEND, ADD_TEST))
     assert ended.code == 0, ended.out + ended.err
@@ -134,6 +135,7 @@ def test_a_test_that_is_missing_is_asked_for_once_and_brought(village: Village) 
     assert [each for each in list_milestones(village) if each in steps] == steps
 
 
+@on_github
 @pytest.mark.parametrize("repair", ["true", "echo more >> README.md"], ids=["nothing", "something else"])
 def test_a_test_that_stays_missing_makes_a_draft_that_says_so(village: Village, repair: str) -> None:
     ended = village.forge(file(village, "bug", MEND, repair))
@@ -145,6 +147,7 @@ def test_a_test_that_stays_missing_makes_a_draft_that_says_so(village: Village, 
     assert f"## Risks\n\n- {why}" in ticket.body
 
 
+@on_github
 def test_a_test_that_passes_before_shows_nothing(village: Village) -> None:
     same = CASE.format(name="same", given="[3]", wanted=3)
     ended = village.forge(file(village, "bug", f"{MEND}; printf '{HEAD}{same}' > test_more.py"))
@@ -168,6 +171,7 @@ def test_a_test_that_was_made_to_pass_is_seen(village: Village) -> None:
     assert ["Put test_shop.py back as" in prompt and "4 != 3" in prompt for prompt in asked] == [True]
 
 
+@on_github
 def test_a_feature_brings_tests(village: Village) -> None:
     ended = village.forge(file(village, "feature", MEND, ADD_TEST))
     assert ended.code == 0, ended.out + ended.err
@@ -176,6 +180,7 @@ def test_a_feature_brings_tests(village: Village) -> None:
     assert "tests added: test_more.py" in ticket.body
 
 
+@on_github
 def test_a_refactoring_leaves_the_tests_as_they_are(village: Village) -> None:
     clean = "printf 'def total(prices):\\n    return sum(prices) / max(len(prices), 1)\\n' > shop.py"
     touch = "sed -i 's/test_one/test_first/' test_shop.py"
@@ -189,6 +194,7 @@ def test_a_refactoring_leaves_the_tests_as_they_are(village: Village) -> None:
     assert village.files()["test_shop.py"] == TESTS.strip()
 
 
+@on_github
 def test_documents_come_without_code(village: Village) -> None:
     ended = village.forge(
         file(village, "docs", f"echo more >> README.md; {MEND}", "git checkout --quiet main -- shop.py")
@@ -200,6 +206,7 @@ def test_documents_come_without_code(village: Village) -> None:
     assert second["verdict"] == "pass"
 
 
+@on_github
 @pytest.mark.parametrize(
     ("demand", "draft", "said"),
     [("draft", True, "no test of the change fails on the base"), ("off", False, "passed")],
@@ -301,6 +308,7 @@ def test_what_was_offered_is_withdrawn_and_merged_only_when_a_person_has_made_it
     assert (ended.code, bool(pull.merged)) == (0, True), ended.out + ended.err
 
 
+@on_github
 def test_a_repair_that_takes_everything_back_waits_for_a_person_whose_word_reaches_the_agent(village: Village) -> None:
     back = "git checkout --quiet main -- .; rm -f test_more.py"
     repair = f"if grep -q 'add the [s]um' \"$prompt\"; then {MEND}; {ADD_TEST}; else {back}; fi"
@@ -316,6 +324,7 @@ def test_a_repair_that_takes_everything_back_waits_for_a_person_whose_word_reach
     assert (ended.code, is_draft(village.pull[0])) == (0, False), ended.out + ended.err
 
 
+@on_github
 def test_a_damaged_verdict_is_begun_anew(village: Village) -> None:
     issue = file(village, "bug", f"{MEND}; {ADD_TEST}", "true", "echo more >> README.md")
     assert village.forge(issue).code == 0
@@ -341,6 +350,7 @@ class NoneTest(unittest.TestCase):
 MEND_NONE = "test -e test_none.py && printf 'def total(prices):\\n    return sum(prices or [])\\n' > shop.py"
 
 
+@on_github
 @pytest.mark.parametrize(
     ("repair", "draft", "sessions"),
     [(MEND_NONE, False, 2), ("echo more >> README.md", True, 2), ("true", True, 3)],
@@ -381,6 +391,7 @@ def test_killed_at_a_move_to_where_it_fails_it_is_not_offered_as_finished(villag
     assert [each["verdict"] for each in read_verdict(village)["rounds"]] == ["pass", "repair", "pass"]
 
 
+@on_github
 def test_many_repairs_end_with_the_verdict_and_not_with_a_limit(village: Village) -> None:
     name = 'n=$(ls "$WORLD" | grep -c try); touch "$WORLD/try$n"'
     count = f'{name}; printf "def total(prices):\\n    return 9$n\\n" > shop.py'
@@ -391,6 +402,7 @@ def test_many_repairs_end_with_the_verdict_and_not_with_a_limit(village: Village
     assert "it is not finished: 3 repairs did not mend it" in ticket.body
 
 
+@on_github
 def test_what_is_worth_nothing_waits_for_a_person_and_goes_on_with_their_word(village: Village) -> None:
     village.settings = village.settings.replace("python3 -m unittest", "no-such-command")
     village.configure()

@@ -60,6 +60,8 @@ if TYPE_CHECKING:
     from whilly.engine.driving.driver import Handler
     from whilly.ports.tracker import Tracker
 
+_ASKING = frozenset({"intake", "readiness", "challenge", "weigh"})
+"""Stages that read the issue anew, and end a run whose issue is closed."""
 MAX_TEXT = 8 << 20
 """Bytes that are read of standard input."""
 
@@ -107,7 +109,7 @@ def open_case(project: Project, text: str, base: str, *, is_watching: bool) -> C
     if issue.is_pull_request:
         message = f"{issue.ref.short} is a pull request, not an issue"
         raise RuleViolation(message, remedy="name the issue that it is about")
-    if issue.state is IssueState.CLOSED and not _has_pull(project, issue.ref):
+    if issue.state is IssueState.CLOSED and not _concerns(project, issue.ref):
         message = f"issue {issue.ref.short} is closed ({issue.status})"
         raise RuleViolation(message, remedy="open it again, if there is still something to do")
     is_own = isinstance(ref, IssueRef) and not project.places.is_tracker_only(ref.place)
@@ -279,12 +281,13 @@ def _name_branch(issue: Issue) -> str:
         return f"whilly/task-{slugify(f'{issue.ref.number} {issue.title}', 38)}"
 
 
-def _has_pull(project: Project, ref: IssueRef) -> bool:
-    """Whether a pull request was opened for the issue, which may be why it is closed."""
-    if not _known_branch(project, ref):
+def _concerns(project: Project, ref: IssueRef) -> bool:
+    """Whether it concerns a run that its issue was closed: it waits for an answer, or has opened a pull request."""
+    run = find_whole(project, plan_of(ref)).run if _known_branch(project, ref) else None
+    if run is None:
         return False
-    run = find_whole(project, plan_of(ref)).run
-    return run is not None and asyncio.run(open_artefacts(project).load(run.id, PULL_REQUEST)) is not None
+    is_asking = run.stage in _ASKING and not run.is_ended
+    return is_asking or asyncio.run(open_artefacts(project).load(run.id, PULL_REQUEST)) is not None
 
 
 def _known_branch(project: Project, ref: IssueRef) -> str:
