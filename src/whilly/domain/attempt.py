@@ -80,6 +80,7 @@ class Evidence:
         fingerprint: equal for the same failure, whatever its timings, addresses and temporary paths.
         remedy: the command of the repository's profile that mends it (a missing dependency), or empty.
         paths: the files concerned (a conflict's files, a refused path).
+        word: what a person has said since to whoever works on it, with their name; empty when nobody has.
     """
 
     summary: str
@@ -90,6 +91,7 @@ class Evidence:
     fingerprint: str = ""
     remedy: str = ""
     paths: tuple[str, ...] = ()
+    word: str = ""
 
 
 @dataclass(frozen=True, slots=True)

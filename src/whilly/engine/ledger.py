@@ -337,9 +337,8 @@ class Ledger:
         with self.unit("cancel", plan) as unit:
             refusal = self._cancel(unit, item, by, reason)
             if not refusal:
-                parts = [each.id for each in unit.tx.plans.definition(plan).items if each.parent == item]
                 # One that is over, or on its way to the branch, stays as it is; who waits for another comes first.
-                for part in reversed(parts):
+                for part in reversed(unit.parts_of(item)):
                     self._cancel(unit, part, by, f"{item} was cancelled")
             return refusal
 

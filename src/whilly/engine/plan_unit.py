@@ -89,6 +89,10 @@ class PlanUnit:
             self._frontier = Frontier(self._sources.definition().items, self.tx.items.statuses(self.state.plan))
         return self._frontier
 
+    def parts_of(self, whole: ItemId) -> list[ItemId]:
+        """The parts of an item, in the plan's order."""
+        return [each.id for each in self._sources.definition().items if each.parent == whole]
+
     def forget_frontier(self) -> None:
         """Statuses were changed behind its back: build it again when it is needed."""
         self._frontier = None

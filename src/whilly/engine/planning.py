@@ -82,18 +82,19 @@ class Planning:
             run = unit.tx.runs.find_current(plan, item)
             if status is None:
                 return f"there is no {item} in the plan"
-            if note:
-                for part in _parts_of(unit, item):
-                    self._retry_part(unit, part, by, note)
             if run is not None and not run.is_ended:
-                return self._ledger.tell(unit, run, Released(by, unit.tx.now, note))
-            if status not in RETRIABLE:
-                return f"{item} is {status}; only failed, blocked, skipped and waiting items can be tried again"
-            unit.tx.items.set(plan, [(item, ItemStatus.PENDING, f"{by} says: {note}" if note else "")])
-            unit.note("retry_requested", item=item, by=by, note=note)
-            unit.forget_frontier()
-            self._unblock(unit)
-            return ""
+                refusal = self._ledger.tell(unit, run, Released(by, unit.tx.now, note))
+            elif status not in RETRIABLE:
+                refusal = f"{item} is {status}; only failed, blocked, skipped and waiting items can be tried again"
+            else:
+                refusal = ""
+                unit.tx.items.set(plan, [(item, ItemStatus.PENDING, f"{by} says: {note}" if note else "")])
+                unit.note("retry_requested", item=item, by=by, note=note)
+                unit.forget_frontier()
+                self._unblock(unit)
+            for part in unit.parts_of(item) if note and not refusal else ():
+                self._retry_part(unit, part, by, note)
+            return refusal
 
     def _retry_part(self, unit: PlanUnit, part: ItemId, by: str, note: str) -> None:
         """What a person says to the whole is meant for those of its parts that are not done."""
@@ -137,7 +138,7 @@ class Planning:
 
     def _stop_parts(self, unit: PlanUnit, whole: ItemId, by: str) -> None:
         """The parts of what is stopped: none begins, and those under way are stopped as well."""
-        plan, said, parts = unit.state.plan, f"{whole} was stopped", _parts_of(unit, whole)
+        plan, said, parts = unit.state.plan, f"{whole} was stopped", unit.parts_of(whole)
         pending = set(unit.tx.items.find(plan, ItemStatus.PENDING))
         unit.tx.items.set(plan, [(part, ItemStatus.HUMAN_LOOP, f"{said} by {by}") for part in parts if part in pending])
         for part in parts:
@@ -154,7 +155,7 @@ class Planning:
             if status is None:
                 return f"there is no {item} in the plan"
             if run is not None and not run.is_ended:
-                for part in _parts_of(unit, item):
+                for part in unit.parts_of(item):
                     self._tell_part(unit, part, by, note)
                 return self._ledger.tell(unit, run, Told(by, unit.tx.now, note))
             if status is not ItemStatus.PENDING:
@@ -205,11 +206,6 @@ class Planning:
         )
         blocked = unit.frontier.blocked
         unit.tx.items.set(plan, [(item, ItemStatus.BLOCKED, why) for item, why in blocked])
-
-
-def _parts_of(unit: PlanUnit, whole: ItemId) -> list[ItemId]:
-    """The parts of an item, in the plan's order."""
-    return [each.id for each in unit.tx.plans.definition(unit.state.plan).items if each.parent == whole]
 
 
 def _new_row(plan: Plan, item: ItemId, position: int) -> Mapping[str, object]:

@@ -239,7 +239,9 @@ def test_a_word_that_no_agent_hears_now_is_for_the_next_one() -> None:
     assert (after.phase, after.notes) == (Phase.QUEUED, ("ada says: mind the hue",))
     waiting = end(at("execute"), Outcome.ASKED, reason="which hue?")
     after = decide(waiting, Released("ada", NOON, "blue"), SOLO).run
-    assert (after.notes, after.evidence.summary if after.evidence else "") == ((), "ada says: blue")
+    assert (after.notes, after.evidence.word if after.evidence else "") == ((), "ada says: blue")
+    crashed = end(at("integrate"), Outcome.CRASHED, reason="the forge says: no")
+    assert crashed.evidence == Evidence("the forge says: no")
 
 
 def test_a_completed_stage_may_name_what_follows() -> None:
@@ -329,7 +331,7 @@ def test_a_question_is_waited_for_until_somebody_answers() -> None:
     assert due(run) is None
     released = decide(run, Released("ada", NOON, "8080"), SOLO).run
     assert due(released) == StartAttempt(6, "execute")
-    assert released.evidence == Evidence("ada says: 8080")
+    assert released.evidence == Evidence("ada says: 8080", word="ada says: 8080")
 
 
 def test_an_acceptance_is_about_the_commit_that_waits_and_no_other() -> None:
@@ -349,7 +351,7 @@ def test_what_a_person_says_is_added_to_what_a_check_found() -> None:
     proof = Evidence("tests failed", command="pytest", hints=("AssertionError",))
     run = end(at("repair", evidence=proof), Outcome.ASKED)
     told = decide(run, Released("ada", NOON, "drop the test"), SOLO).run.evidence
-    assert told == replace(proof, hints=("ada says: drop the test", "AssertionError"))
+    assert told == replace(proof, hints=("ada says: drop the test", "AssertionError"), word="ada says: drop the test")
     assert decide(run, Released("ada", NOON), SOLO).run.evidence == proof
 
 

@@ -214,7 +214,7 @@ async def test_a_change_with_nothing_in_it_waits_for_a_person_whose_word_is_pass
         stuck = await bench.judge({})
         assert (stuck.outcome, stuck.whom, stuck.is_escalated) == (Outcome.BLOCKED, "person", True)
         assert "whilly retry ada/engine#1 --note" in stuck.reason
-    bench.evidence = Evidence("ada says: mend the file")
+    bench.evidence = Evidence("ada says: mend the file", word="ada says: mend the file")
     on = await bench.judge({})
     assert on.outcome is Outcome.REJECTED
     assert on.evidence is not None
@@ -290,7 +290,7 @@ async def test_what_is_not_worth_showing_waits_for_a_person_whose_word_is_passed
     stuck = await bench.judge({"answer.txt": "bad\n"})
     assert (stuck.outcome, stuck.whom, stuck.is_escalated) == (Outcome.BLOCKED, "person", True)
     assert "whilly retry ada/engine#1 --note" in stuck.reason
-    bench.evidence = Evidence("ada says: look at the file")
+    bench.evidence = Evidence("ada says: look at the file", word="ada says: look at the file")
     on = await bench.judge({"answer.txt": "bad\n"})
     assert on.outcome is Outcome.REJECTED
     assert on.evidence is not None

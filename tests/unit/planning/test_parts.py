@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from whilly.domain.ids import ItemId
-from whilly.domain.planning.parts import PIPELINE, Part, divide, judge_parts
+from whilly.domain.planning.parts import Part, divide, judge_parts
 from whilly.domain.work_item import ItemStatus, WorkItem
 
 WHOLE = WorkItem(ItemId("shop#1"), "Two pages\n\nin detail")
@@ -23,7 +23,7 @@ def stand(*statuses: ItemStatus, reason: str = "") -> list[Part]:
         ([ItemStatus.DONE] * 2, True, False, "all 2 parts are done"),
         ([ItemStatus.DONE, ItemStatus.PENDING], False, True, "1 of 2 parts are done"),
         ([ItemStatus.FAILED, ItemStatus.IN_PROGRESS], False, True, "0 of 2 parts are done"),
-        ([ItemStatus.DONE, ItemStatus.SKIPPED], True, False, "all 1 parts are done, without shop#1b"),
+        ([ItemStatus.DONE, ItemStatus.SKIPPED], True, False, "1 of 2 parts are done, shop#1b left out"),
         ([ItemStatus.HUMAN_LOOP, ItemStatus.PENDING], False, True, "0 of 2 parts are done"),
     ],
 )
@@ -44,7 +44,7 @@ def test_what_keeps_them_is_told_with_what_to_do() -> None:
 
 def test_each_is_told_what_it_belongs_to_and_what_others_do() -> None:
     first, second = divide(WHOLE, [FIRST, SECOND], ["Write a test."])
-    assert {(each.parent, each.pipeline) for each in (first, second)} == {(WHOLE.id, PIPELINE)}
+    assert {(each.parent, each.pipeline) for each in (first, second)} == {(WHOLE.id, "solo")}
     assert first.title == "The first page"
     for told in ("This is a part of shop#1: Two pages", "- shop#1b: The second page", "- Write a test."):
         assert told in first.description

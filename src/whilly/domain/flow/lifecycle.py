@@ -314,7 +314,9 @@ def _interrupted(run: Run, _stage: Stage, result: AttemptResult, _at: datetime) 
 
 def _add_word(evidence: Evidence | None, said: str) -> Evidence:
     """What the next attempt is to know: a person's word, beside the proof if there is one."""
-    return replace(evidence, hints=(said, *evidence.hints)) if _is_proof(evidence) else Evidence(summary=said)
+    if _is_proof(evidence):
+        return replace(evidence, hints=(said, *evidence.hints), word=said)
+    return Evidence(summary=said, word=said)
 
 
 def _is_proof(evidence: Evidence | None) -> TypeGuard[Evidence]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
+from whilly.domain.flow.plan_run import SOLO
 from whilly.domain.ids import CommitId
 from whilly.domain.work_item import ItemStatus, WorkItem
 
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
     from whilly.domain.ids import ItemId
 
-PIPELINE: Final = "solo"
-"""What a part goes through: it is put on the branch of the whole as a task of a plan file is put on its plan's."""
 ENOUGH_CRITERIA: Final = 6
 ENOUGH_FILES: Final = 12
 _GOES_ON: Final = (ItemStatus.PENDING, ItemStatus.IN_PROGRESS)
@@ -77,6 +76,7 @@ def divide(whole: WorkItem, parts: Sequence[WorkItem], steps: Sequence[str]) -> 
     """
     listed = {part.id: f"- {part.id}: {part.title}" for part in parts}
     made = []
+    # A part is put on the branch of the whole as a task of a plan file is put on its plan's.
     for part in parts:
         others = [line for name, line in listed.items() if name != part.id]
         told = [
@@ -86,7 +86,7 @@ def divide(whole: WorkItem, parts: Sequence[WorkItem], steps: Sequence[str]) -> 
             "\n".join(["How it is worked on:", *(f"- {step}" for step in steps)]) if steps else "",
         ]
         description = "\n\n".join(each for each in told if each)
-        made.append(replace(part, description=description, parent=whole.id, pipeline=PIPELINE))
+        made.append(replace(part, description=description, parent=whole.id, pipeline=SOLO))
     return tuple(made)
 
 
@@ -95,8 +95,8 @@ def judge_parts(parts: Sequence[Part], whole: ItemId) -> Standing:
     done = sum(part.status is ItemStatus.DONE for part in parts)
     left_out = [part.item.id for part in parts if part.status is ItemStatus.SKIPPED]
     if done + len(left_out) == len(parts) and (done or not parts):
-        without = f", without {', '.join(left_out)}" if left_out else ""
-        return Standing(is_done=True, goes_on=False, reason=f"all {done} parts are done{without}")
+        reason = f"{done} of {len(parts)} parts are done, {', '.join(left_out)} left out"
+        return Standing(is_done=True, goes_on=False, reason=reason if left_out else f"all {done} parts are done")
     told = f"{done} of {len(parts)} parts are done"
     if any(part.status in _GOES_ON for part in parts):
         return Standing(is_done=False, goes_on=True, reason=told)

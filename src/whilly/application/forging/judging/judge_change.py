@@ -139,5 +139,5 @@ def _add_word(brief: Brief, evidence: Evidence) -> Evidence:
 
     Its fingerprint is that of this attempt alone: the verdict has compared the failure with earlier ones already.
     """
-    said = (brief.run.evidence.summary,) if brief.run.evidence else ()
+    said = (brief.run.evidence.word,) if brief.run.evidence and brief.run.evidence.word else ()
     return replace(evidence, hints=(*said, *evidence.hints), fingerprint=f"{brief.attempt} {evidence.fingerprint}")

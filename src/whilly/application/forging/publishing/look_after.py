@@ -74,13 +74,11 @@ async def _look(brief: Brief, context: AttemptContext, desk: Desk) -> AttemptRes
 
 def _find_word(brief: Brief) -> AttemptResult | None:
     """What somebody has said who let the run go on: they want something to be different about the change."""
-    said = brief.run.evidence.summary if brief.run.evidence else ""
-    who, marks, _ = said.partition(" says: ")
-    if not marks:
+    said = brief.run.evidence.word if brief.run.evidence else ""
+    if not said:
         return None
-    summary = f"{who} asked for changes"
-    evidence = Evidence(summary, output=said, fingerprint=f"word:{brief.attempt}")
-    return AttemptResult(Outcome.ASKED, summary, commit=brief.run.head, evidence=evidence)
+    evidence = Evidence("a person asked for changes", output=said, fingerprint=f"word:{brief.attempt}")
+    return AttemptResult(Outcome.ASKED, said[:500], commit=brief.run.head, evidence=evidence)
 
 
 async def _find_move(brief: Brief, context: AttemptContext, desk: Desk, status: PullStatus) -> AttemptResult | None:
