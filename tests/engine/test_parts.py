@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from whilly.adapters.memory.parts import MemoryParts
-from whilly.adapters.planfile.decompose import Bounds
 from whilly.bootstrap.parts import LedgerParts
 from whilly.domain.flow.plan_run import Limits
 from whilly.domain.ids import ItemId
@@ -25,20 +24,18 @@ if TYPE_CHECKING:
     from whilly.testing.office import Office
     from whilly.testing.world import World
 
-BOUNDS = Bounds(max_tasks=3)
-
 
 class TestMemory(PartsContract):
     @pytest.fixture
     def parts(self) -> Parts:
-        return MemoryParts(BOUNDS)
+        return MemoryParts()
 
 
 class TestLedger(PartsContract):
     @pytest.fixture
     async def parts(self, office: Office) -> AsyncIterator[Parts]:
         office.import_items(WHOLE, plan=PLAN)
-        yield LedgerParts(lambda: office.planning, lambda: office.records.reading, BOUNDS)
+        yield LedgerParts(lambda: office.planning, lambda: office.records.reading)
         await asyncio.get_running_loop().shutdown_default_executor()
 
 

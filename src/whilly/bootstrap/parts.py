@@ -1,4 +1,4 @@
-"""Parts of an item in the ledger, as agents propose them."""
+"""Parts of an item in the ledger, and what they may be."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, final
 
 from typing_extensions import override
 
-from whilly.adapters.planfile.decompose import Bounds, decompose, describe_bounds, render_problems
+from whilly.adapters.planfile.decompose import Bounds, PlanDivider
 from whilly.domain.planning.parts import Part, Spent
 from whilly.engine.driving.patience import patiently
 from whilly.ports.delivery.parts import Parts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from whilly.application.telling.rows import ItemRow
     from whilly.bootstrap.project import Project
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from whilly.engine.reading import Reading
 
 
-def open_parts(project: Project) -> LedgerParts:
-    """Parts in the project's ledger, within the bounds of its settings."""
+def open_divider(project: Project) -> PlanDivider:
+    """What takes items apart within the bounds of the project's settings."""
     settings = project.settings
     commands = frozenset(each.run for each in settings.profile.profile().verify)
     bounds = Bounds(
         max_tasks=settings.issues.max_parts, max_cost_usd=settings.run.budget_usd or None, commands=commands
     )
-    return LedgerParts(project.planning, lambda: project.reading, bounds)
+    return PlanDivider(bounds)
 
 
 @final
@@ -40,20 +40,10 @@ class LedgerParts(Parts):
     Args:
         planning: gives what changes plans, when it is needed.
         reading: gives the ledger.
-        bounds: how far an item may be taken apart.
     """
 
-    def __init__(self, planning: Callable[[], Planning], reading: Callable[[], Reading], bounds: Bounds) -> None:
-        self._planning, self._reading, self._bounds = planning, reading, bounds
-
-    @override
-    def take_apart(self, item: WorkItem, proposal: str, spent: Decimal = Decimal(0)) -> tuple[WorkItem, ...] | str:
-        found = decompose(item, proposal, self._bounds.less(spent))
-        return found.items or render_problems(found.problems)
-
-    @override
-    def describe_bounds(self) -> Mapping[str, tuple[str, ...]]:
-        return describe_bounds(self._bounds)
+    def __init__(self, planning: Callable[[], Planning], reading: Callable[[], Reading]) -> None:
+        self._planning, self._reading = planning, reading
 
     @override
     async def add(self, plan: PlanId, parts: Sequence[WorkItem]) -> None:

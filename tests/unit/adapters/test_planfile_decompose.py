@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from whilly.adapters.planfile.decompose import Bounds, Decomposed, decompose, render_problems
+from whilly.adapters.planfile.decompose import Bounds, Decomposed, PlanDivider, decompose, render_problems
 from whilly.domain.ids import ItemId
 from whilly.domain.planning.parts import is_large
 from whilly.domain.work_item import Priority, WorkItem
+from whilly.testing.contracts.delivery.divider import DividerContract
+
+if TYPE_CHECKING:
+    from whilly.ports.delivery.divider import Divider
 
 ITEM = WorkItem(
     ItemId("GH-12"),
@@ -50,6 +54,12 @@ def propose(*tasks: object, bounds: Bounds = Bounds(), item: WorkItem = ITEM) ->
 
 def errors(made: Decomposed) -> list[str]:
     return [each.what for each in made.problems if each.is_error]
+
+
+class TestDivider(DividerContract):
+    @pytest.fixture
+    def divider(self) -> Divider:
+        return PlanDivider(Bounds(max_tasks=3, max_cost_usd=Decimal(5)))
 
 
 def test_parts_are_wired() -> None:

@@ -11,7 +11,7 @@ from typing_extensions import override
 from whilly.adapters.memory.artefacts import MemoryArtefacts
 from whilly.adapters.memory.parts import MemoryParts
 from whilly.adapters.memory.trees import MemoryTrees
-from whilly.adapters.planfile.decompose import Bounds
+from whilly.adapters.planfile.decompose import Bounds, PlanDivider
 from whilly.application.attempt_context import AttemptContext, Line, Rules
 from whilly.application.forging.desk import Desk, PullRules
 from whilly.application.forging.judging.judge_change import judge_change
@@ -92,7 +92,8 @@ class Bench:
             nobody,
             nobody,
             self.artefacts,
-            MemoryParts(Bounds()),
+            MemoryParts(),
+            PlanDivider(Bounds()),
             MemoryTrees(self.world.history),
         )
         return Desk(ref, "local", "ada/engine", "main", *places, rules)

@@ -11,7 +11,7 @@ from typing_extensions import override
 from whilly.adapters.memory.artefacts import MemoryArtefacts
 from whilly.adapters.memory.parts import MemoryParts
 from whilly.adapters.memory.trees import MemoryTrees
-from whilly.adapters.planfile.decompose import Bounds
+from whilly.adapters.planfile.decompose import Bounds, PlanDivider
 from whilly.application.attempt_context import AttemptContext, Line, Rules
 from whilly.application.forging.desk import Desk
 from whilly.application.forging.judging.settle_repair import settling
@@ -66,7 +66,7 @@ async def test_what_is_known_to_fail_is_put_on_a_branch_that_moved(verdict: Verd
     history.refs["refs/heads/topic"] = target
     nobody = cast("Any", None)
     ref = IssueRef("local", "ada/engine", "1")
-    places = (nobody, nobody, nobody, nobody, artefacts, MemoryParts(Bounds()), MemoryTrees(history))
+    places = (nobody, nobody, nobody, nobody, artefacts, MemoryParts(), PlanDivider(Bounds()), MemoryTrees(history))
     desk = Desk(ref, "local", "ada/engine", "main", *places)
     issue = {"key": "1", "title": "Wrong", "body": "It is wrong\n\n## Test\n- `grep -q right answer.txt`", "labels": []}
     more = {"comments": [], "url": "", "priority": "", "may_write": True}

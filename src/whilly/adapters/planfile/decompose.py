@@ -14,16 +14,19 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, final
+
+from typing_extensions import override
 
 from whilly.adapters.planfile.parse import parse
 from whilly.adapters.planfile.problem import Problem, Severity
 from whilly.domain.claims import outside
 from whilly.domain.ids import ItemId
 from whilly.domain.work_item import WorkItem
+from whilly.ports.delivery.divider import Divider
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 FEWEST: Final = 2
@@ -68,12 +71,6 @@ class Decomposed:
 
     items: tuple[WorkItem, ...]
     problems: tuple[Problem, ...]
-
-
-def describe_bounds(bounds: Bounds) -> dict[str, tuple[str, ...]]:
-    """The bounds as an agent is told them: `max_parts`, and `budget` in USD if there is one."""
-    cap = bounds.max_cost_usd
-    return {"max_parts": (str(bounds.max_tasks),), "budget": (str(cap),) if cap is not None else ()}
 
 
 def decompose(item: WorkItem, proposal: str, bounds: Bounds) -> Decomposed:
@@ -205,3 +202,21 @@ def _note(step: str) -> Problem:
 def render_problems(problems: Iterable[Problem]) -> str:
     """The errors as a list that an agent can mend its proposal by."""
     return "\n".join(f"- {each}" for each in problems if each.is_error)
+
+
+@final
+class PlanDivider(Divider):
+    """Takes items apart within these bounds; a proposal is read like a plan file."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self._bounds = bounds
+
+    @override
+    def take_apart(self, item: WorkItem, proposal: str, spent: Decimal = Decimal(0)) -> tuple[WorkItem, ...] | str:
+        found = decompose(item, proposal, self._bounds.less(spent))
+        return found.items or render_problems(found.problems)
+
+    @override
+    def describe_bounds(self) -> Mapping[str, tuple[str, ...]]:
+        cap = self._bounds.max_cost_usd
+        return {"max_parts": (str(self._bounds.max_tasks),), "budget": (str(cap),) if cap is not None else ()}

@@ -17,6 +17,7 @@ from whilly.domain.forge.pull_request import MergeMethod
 from whilly.domain.forge.reference import IssueRef
 from whilly.domain.ids import RunId
 from whilly.ports.delivery.artefacts import Artefacts
+from whilly.ports.delivery.divider import Divider
 from whilly.ports.delivery.parts import Parts
 from whilly.ports.delivery.remote import Remote
 from whilly.ports.delivery.trees import Trees
@@ -119,6 +120,7 @@ class Desk:
     remote: Remote
     artefacts: Artefacts
     parts: Parts
+    divider: Divider
     trees: Trees
     rules: PullRules = PullRules()
     issues: IssueRules = IssueRules()

@@ -77,7 +77,7 @@ def _read(
     proposal = read_proposal(said["text"], said["agent"], rules)
     if isinstance(proposal, str):
         return proposal
-    parts = desk.parts.take_apart(whole, proposal.tasks, spent) if proposal.tasks else ()
+    parts = desk.divider.take_apart(whole, proposal.tasks, spent) if proposal.tasks else ()
     return parts if isinstance(parts, str) else (proposal.plan, parts)
 
 

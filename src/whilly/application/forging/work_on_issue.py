@@ -95,7 +95,10 @@ async def tell_issue(brief: Brief, context: AttemptContext, desk: Desk) -> Brief
     assumed = tuple(f"Nobody has said so, but take it for granted: {each}" for each in judgement.assumptions)
     instructions = {**brief.instructions, "before_start": list_points(review_spec(spec))}
     instructions["during_work"] = (*approach.steps, *assumed)
-    instructions |= {"checks": tuple(each.run for each in context.rules.profile.verify), **desk.parts.describe_bounds()}
+    instructions |= {
+        "checks": tuple(each.run for each in context.rules.profile.verify),
+        **desk.divider.describe_bounds(),
+    }
     if brief.stage.answer == OPINION:
         instructions |= describe_question(spec)
     return replace(brief, item=item, instructions=instructions)

@@ -32,7 +32,7 @@ from whilly.application.hand_over import hand_over
 from whilly.application.integrate_change import integrate_change
 from whilly.application.run_session import run_session
 from whilly.application.verify_change import verify_change
-from whilly.bootstrap.parts import open_parts
+from whilly.bootstrap.parts import LedgerParts, open_divider
 from whilly.cli.exit_codes import ExitCode
 from whilly.cli.forge.fitness import require_relation, require_room
 from whilly.domain.delivery.proof import Demand
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from whilly.engine.driving.driver import Handler
     from whilly.ports.tracker import Tracker
 
-_ASKING = frozenset({"intake", "readiness", "challenge", "weigh"})
+_ASKING = frozenset({"intake", "readiness", "weigh"})
 """Stages that read the issue anew, and end a run whose issue is closed."""
 MAX_TEXT = 8 << 20
 """Bytes that are read of standard input."""
@@ -127,7 +127,8 @@ def open_case(project: Project, text: str, base: str, *, is_watching: bool) -> C
         forge=line.forge,
         remote=GitRemote(project.git, project.root, access.url, header),
         artefacts=open_artefacts(project),
-        parts=open_parts(project),
+        parts=LedgerParts(project.planning, lambda: project.reading),
+        divider=open_divider(project),
         issues=_issue_rules(project),
         trees=GitTrees(project.git, project.layout, project.clock),
         provider=line.place.provider,
@@ -241,7 +242,7 @@ def prepare_branches(project: Project, case: Case) -> Branches:
 
 
 async def _find_free(project: Project, name: str, known: str, base: CommitId) -> str:
-    """The first of `name`, `name-2`, … that is not there, or is Whilly's own and has nothing that the base lacks."""
+    """The first of `name`, `name-2`, … that is not there or holds nothing: Whilly's own nothing that the base lacks."""
     for number in itertools.count(1):
         branch = name if number == 1 else f"{name}-{number}"
         head = await project.repository.find_commit(f"refs/heads/{branch}")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from whilly.domain.ids import ItemId, PlanId
     from whilly.domain.planning.parts import Part, Spent
@@ -15,20 +14,6 @@ if TYPE_CHECKING:
 
 class Parts(Protocol):
     """What an item of a plan is taken apart into."""
-
-    def take_apart(self, item: WorkItem, proposal: str, spent: Decimal = Decimal(0)) -> tuple[WorkItem, ...] | str:
-        """The parts that a proposal names, wired and within the bounds; otherwise everything that is wrong with it.
-
-        Args:
-            item: the whole.
-            proposal: a plan in JSON, `{"tasks": […]}`.
-            spent: USD of the budget that are spent already.
-        """
-        ...
-
-    def describe_bounds(self) -> Mapping[str, tuple[str, ...]]:
-        """The bounds, for whoever is asked to take an item apart: `max_parts`, and `budget` in USD if there is one."""
-        ...
 
     async def add(self, plan: PlanId, parts: Sequence[WorkItem]) -> None:
         """Make them items of the plan, which is worked on; those that it has already stay as they are.
